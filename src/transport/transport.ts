@@ -1,0 +1,71 @@
+import type { Duplex } from 'node:stream'
+import type { Remote } from '../api/forward.ts'
+import type { ExecResult } from '../api/lease.ts'
+import type { TransportName } from '../api/target.ts'
+import type { Clock } from '../clock.ts'
+import type { TunnelError } from '../errors.ts'
+import type { Scope } from '../owners/scope.ts'
+import type { ResolvedTarget } from '../target.ts'
+import type { Trust } from '../trust/trust.ts'
+
+/** What a dial is busy with, in this order; the times between are published as `phases`. */
+export type Phase = 'dns' | 'connect' | 'banner' | 'kex' | 'hostkey' | 'auth'
+
+/** Everything a transport is given for one opening. */
+export interface Dial {
+  readonly target: ResolvedTarget
+  /** Owns whatever the dial makes, from before it exists; what arrives after `signal` aborted is freed by it. */
+  readonly scope: Scope
+  /** Ends the dial; its reason is a TunnelError. Deadlines are the caller's. */
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  readonly trust: Trust
+  /** Said when a phase begins. */
+  readonly enter: (phase: Phase) => void
+  /** At the banner: waits until CPU may be spent on key exchange and login, and gives up the place among the connecting. */
+  readonly admit: () => Promise<void>
+  /** The pool's bound on bytes that lie unread in all channels. */
+  readonly buffered: { add(bytes: number): void; readonly isOver: boolean }
+}
+
+/** How to dial. `ssh2` works in this process, `openssh` by a child. */
+export interface Transport {
+  readonly name: TransportName
+  /** Whether a dial needs a private directory of its own. */
+  readonly needsDirectory: boolean
+  /** Opens one connection, or rejects with a TunnelError that names the phase; what it made is in the scope either way. */
+  dial(dial: Dial): Promise<Connection>
+}
+
+/** Bounds of one call; past them it rejects and whatever comes late is closed. */
+export interface Bounds {
+  readonly signal: AbortSignal | undefined
+  readonly timeoutMillis: number
+}
+
+/** What to run and how much of its output to keep. */
+export interface Run extends Bounds {
+  readonly input: string | Uint8Array | undefined
+  readonly maxOutputBytes: number
+}
+
+/** One SSH connection that is up. All that stands on a tunnel (sockets, listeners, agents) needs no more than this. */
+export interface Connection {
+  /** Address and port of the other end, as the kernel says. */
+  readonly remoteAddress: string | undefined
+  /** Why it is gone; `undefined` while it lives. Set before anything else can tell. */
+  readonly error: TunnelError | undefined
+  /** Monotonic time of the last bytes from the server. */
+  readonly provenAt: number
+  /** Calls back once, when the connection is gone for whatever reason. */
+  onLost(listener: (error: TunnelError) => void): void
+  /**
+   * A stream through the server, half-open capable, held in the connection's scope.
+   * Rejects with `ERR_CHANNEL_REFUSED`, `ERR_PROHIBITED` (the server's reason), `ERR_CHANNEL_TIMEOUT`, `ERR_ABORTED` or `ERR_LOST`.
+   */
+  openChannel(to: Remote, bounds: Bounds): Promise<Duplex>
+  /** Runs a command; any exit status resolves. */
+  exec(command: string, run: Run): Promise<ExecResult>
+  /** A round trip through the server; rejects when none came in time. */
+  probe(bounds: Bounds): Promise<void>
+}
