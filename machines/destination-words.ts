@@ -1,0 +1,170 @@
+import { type AnyActorRef, assign, cancel, fromPromise, raise, sendTo, setup, spawnChild, stopChild } from 'xstate'
+import type { Admission, DestinationEvent, DestinationInput, TunnelEvent } from './events.ts'
+import { tunnelMachine } from './tunnel.ts'
+import { unprovided } from './unprovided.ts'
+import { isPermanent, restAfter } from './verdict.ts'
+
+/** A dial that nobody waits for any more goes on for this long: the next one to ask is served sooner. */
+const LINGER_MILLIS = 1_000
+/** After a failure no dial for this long, whoever wants one. */
+const HUSH_MILLIS = 1_000
+/** Refused logins bar a destination only when the first of them is this old: a new machine's keys may still be on their way. */
+const AUTH_AGE_MILLIS = 60_000
+const FORGET_MILLIS = 600_000
+/** A destination dials no further generation while this many will not die. */
+const MAX_STUCK = 3
+
+export interface DestinationContext extends DestinationInput {
+  /** Whether somebody waits. */
+  readonly isWanted: boolean
+  /** Whether somebody wants a dial although it rests. */
+  readonly isForced: boolean
+  /** Whether the dial under way began before a retire: it is not lent. */
+  readonly isStale: boolean
+  /** Whether the old generation goes even if its successor does not open. */
+  readonly mustGo: boolean
+  readonly current: number | undefined
+  readonly dialing: number | undefined
+  readonly live: readonly number[]
+  readonly stuck: readonly number[]
+  readonly exclusive: readonly number[]
+  readonly failures: number
+  readonly authFailures: number
+  readonly authIsOld: boolean
+  /** Barred, and since then neither reset nor opened. */
+  readonly isBarred: boolean
+  readonly restMillis: number
+  readonly code: string | undefined
+}
+
+const without = (list: readonly number[], generation: number) => list.filter((other) => other !== generation)
+const nameOf = (generation: number | undefined) => `tunnel-${generation}`
+/** A tunnel by generation; the destination itself, which ignores what is meant for a tunnel, when it has ended meanwhile. */
+const tunnelOf = (self: AnyActorRef, generation: number | undefined): AnyActorRef =>
+  (self.getSnapshot() as { children: Record<string, AnyActorRef | undefined> }).children[nameOf(generation)] ?? self
+const generationOf = (event: DestinationEvent): number => ('generation' in event ? event.generation : Number.NaN)
+
+/** What a destination knows, does and asks: the words of which `destination.ts` makes its life. */
+export const words = setup({
+  types: {} as { context: DestinationContext; events: DestinationEvent; input: DestinationInput },
+  actors: {
+    tunnel: tunnelMachine,
+    /** Waits for a place in which to dial; stopped, it gives the place back. */
+    admission: fromPromise<Admission, { id: string; isFailing: boolean }>(unprovided),
+  },
+  actions: {
+    want: assign({ isWanted: true }),
+    unwant: assign({ isWanted: false, isForced: false }),
+    insist: assign({ isForced: true, isWanted: true }),
+    calm: assign({ isForced: false }),
+    linger: raise({ type: 'dial.lingered' }, { delay: LINGER_MILLIS, id: 'linger' }),
+    stay: cancel('linger'),
+    begin: assign((_, { generation }: Admission) => ({ dialing: generation, isStale: false })),
+    dial: spawnChild('tunnel', {
+      id: ({ context }) => nameOf(context.dialing),
+      input: ({ context }) => ({
+        destination: context.id,
+        generation: context.dialing ?? 0,
+        isExclusive: false,
+        needsDirectory: context.needsDirectory,
+        times: context.tunnelTimes,
+      }),
+    }),
+    dialExclusive: spawnChild('tunnel', {
+      id: ({ event }) => nameOf(generationOf(event)),
+      input: ({ context, event }) => ({
+        destination: context.id,
+        generation: generationOf(event),
+        isExclusive: true,
+        needsDirectory: context.needsDirectory,
+        times: context.tunnelTimes,
+      }),
+    }),
+    count: assign({ live: ({ context }) => (context.dialing === undefined ? context.live : [...context.live, context.dialing]) }),
+    countExclusive: assign({
+      live: ({ context, event }) => [...context.live, generationOf(event)],
+      exclusive: ({ context, event }) => [...context.exclusive, generationOf(event)],
+    }),
+    spoil: assign({ isStale: true }),
+    promote: assign({ current: ({ context }) => context.dialing, dialing: undefined, mustGo: false, isBarred: false }),
+    demote: assign({ current: undefined }),
+    drop: assign({ dialing: undefined }),
+    noteForce: assign({ mustGo: ({ context, event }) => context.mustGo || (event.type === 'destination.retire' && event.force) }),
+    markStuck: assign({ stuck: ({ context, event }) => [...without(context.stuck, generationOf(event)), generationOf(event)] }),
+    bury: assign(({ context, event }) => ({
+      live: without(context.live, generationOf(event)),
+      stuck: without(context.stuck, generationOf(event)),
+      exclusive: without(context.exclusive, generationOf(event)),
+    })),
+    unlink: stopChild(({ event }) => nameOf(generationOf(event))),
+    countFailure: assign(({ context, event }) => {
+      const code = 'code' in event ? event.code : undefined
+      const failures = context.failures + 1
+      const authFailures = context.authFailures + (code === 'ERR_AUTH' ? 1 : 0)
+      return { code, failures, authFailures, restMillis: restAfter(failures, context.times), isForced: false }
+    }),
+    ageAuth: raise(
+      { type: 'auth.aged' },
+      { delay: ({ context }) => (context.authFailures === 1 ? AUTH_AGE_MILLIS : Number.POSITIVE_INFINITY) },
+    ),
+    noteAge: assign({ authIsOld: ({ context }) => context.authFailures > 0 }),
+    forgetFailures: assign({ failures: 0, authFailures: 0, authIsOld: false, isBarred: false, code: undefined }),
+    bar: assign({ isBarred: true }),
+    closeCurrent: sendTo(({ self, context }) => tunnelOf(self, context.current), {
+      type: 'tunnel.close',
+      reason: 'retired',
+    } satisfies TunnelEvent),
+    closeDialing: sendTo(({ self, context }) => tunnelOf(self, context.dialing), {
+      type: 'tunnel.destroy',
+      reason: 'nobody waits for it',
+    } satisfies TunnelEvent),
+    /** Lends the current tunnel to all who wait. */
+    serve: () => {},
+    /** Rejects all who wait with the dial's own error. */
+    failWaiters: () => {},
+    /** Rejects all who wait, because the destination ends. */
+    dismissWaiters: () => {},
+    noteRest: () => {},
+    noteBar: () => {},
+    grantExclusive: () => {},
+    failExclusive: () => {},
+    failSuccession: () => {},
+    announceStuck: () => {},
+    refuseStuck: () => {},
+    /** A tunnel actor broke: frees its scope, and reports its end when that is done. */
+    autopsy: () => {},
+  },
+  guards: {
+    isDialing: ({ context, event }) => generationOf(event) === context.dialing,
+    isCurrent: ({ context, event }) => generationOf(event) === context.current,
+    isExclusive: ({ context, event }) => context.exclusive.includes(generationOf(event)),
+    isStaleDial: ({ context, event }) => generationOf(event) === context.dialing && context.isStale,
+    isAborted: ({ context, event }) => generationOf(event) === context.dialing && 'code' in event && event.code === undefined,
+    isPermanent: ({ context, event }) => generationOf(event) === context.dialing && isPermanent(event, context),
+    isExclusiveFailure: ({ context, event }) =>
+      context.exclusive.includes(generationOf(event)) && 'wasOpen' in event && !event.wasOpen && event.code !== undefined,
+    isExclusiveBar: ({ context, event }) => context.exclusive.includes(generationOf(event)) && isPermanent(event, context),
+    isHostKey: ({ context, event }) =>
+      generationOf(event) === context.dialing && 'code' in event && event.code === 'ERR_HOST_KEY',
+    isWanted: ({ context }) => context.isWanted,
+    isWantedInVain: ({ context }) => context.isWanted && context.stuck.length >= MAX_STUCK,
+    isSteady: ({ context }) => context.dialing === undefined,
+    isForced: ({ context }) => context.isForced,
+    mustGo: ({ context, event }) => generationOf(event) === context.dialing && context.mustGo,
+    isEmpty: ({ context }) => context.live.length === 0,
+    /** Unless many tunnels of the pool were lost at once: then redials are spread. */
+    mayDialNow: () => true,
+    /** A successor needs a place beside the generation that it follows. */
+    hasNoRoom: () => false,
+    isIdleAndSteady: () => false,
+  },
+  delays: {
+    spread: 250,
+    rest: ({ context }) => context.restMillis,
+    hush: HUSH_MILLIS,
+    stable: ({ context }) => context.times.backoffMaxMillis,
+    lifetime: ({ context }) => context.times.maxLifetimeMillis,
+    barredRetry: ({ context }) => context.times.barredRetryMillis,
+    forget: FORGET_MILLIS,
+  },
+})
