@@ -2,17 +2,33 @@ import type { Duplex } from 'node:stream'
 import type { Target, TransportName } from './api/target.ts'
 import type { Secret } from './secret.ts'
 
-/** One way to prove who we are, checked; every secret behind a `Secret`. */
-export type ResolvedIdentity =
-  | { readonly kind: 'path'; readonly path: string; readonly passphrase: Secret | undefined; readonly certificate: string | undefined }
-  | { readonly kind: 'key'; readonly key: Secret<string | Uint8Array>; readonly passphrase: Secret | undefined; readonly certificate: string | Uint8Array | undefined }
+/** One way to prove who we are that needs nobody to be asked, checked; every secret behind a `Secret`. */
+export type StaticResolvedIdentity =
+  | {
+      readonly kind: 'path'
+      readonly path: string
+      readonly passphrase: Secret | undefined
+      readonly certificate: string | undefined
+    }
+  | {
+      readonly kind: 'key'
+      readonly key: Secret<string | Uint8Array>
+      readonly passphrase: Secret | undefined
+      readonly certificate: string | Uint8Array | undefined
+    }
   /** `socketPath` undefined: SSH_AUTH_SOCK, read at each dial. */
   | { readonly kind: 'agent'; readonly socketPath: string | undefined; readonly publicKeys: readonly string[] | undefined }
   | { readonly kind: 'password'; readonly password: Secret }
-  | { readonly kind: 'load'; readonly id: string; readonly load: (signal: AbortSignal) => Promise<ResolvedIdentity> }
+
+/** One way to prove who we are, checked. */
+export type ResolvedIdentity =
+  | StaticResolvedIdentity
+  /** What `load` returns is checked like any other; it rejects as the user's function does. */
+  | { readonly kind: 'load'; readonly id: string; readonly load: (signal: AbortSignal) => Promise<StaticResolvedIdentity> }
   /** The agent if there is one, then the usual key files of the user that exist. */
   | { readonly kind: 'ambient' }
 
+/** What is accepted as the host's key; paths are absolute, pins are fingerprints or `type base64` without a comment. */
 export type ResolvedHostKeyPolicy =
   | { readonly kind: 'known-hosts'; readonly files: readonly string[] }
   | { readonly kind: 'pinned'; readonly pins: readonly string[] }
@@ -25,14 +41,15 @@ export interface ResolvedTarget {
   readonly key: string
   /** For people: `user@host:port#n`, n a short counter over the pool. */
   readonly id: string
+  /** In lower case, an IPv6 address in its shortest form and without brackets. */
   readonly host: string
   readonly port: number
   readonly user: string
-  /** `host:port`, the host in lower case: what logins are counted by. */
+  /** `host:port`, an IPv6 address in brackets: what logins are counted by. */
   readonly address: string
   readonly identities: readonly ResolvedIdentity[]
   readonly hostKey: ResolvedHostKeyPolicy
-  /** The name under which the host key is known: the alias, else the host in lower case, `[host]:port` unless the port is 22. */
+  /** The name under which the host key is known: the alias, else the host, `[host]:port` unless the port is 22. */
   readonly hostKeyName: string
   readonly transport: TransportName
   readonly keepAliveIntervalMillis: number
@@ -41,4 +58,5 @@ export interface ResolvedTarget {
   readonly connect: ((to: { host: string; port: number; signal: AbortSignal }) => Promise<Duplex>) | undefined
 }
 
+export { Targets } from './target/targets.ts'
 export type { Target }

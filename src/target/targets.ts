@@ -1,0 +1,133 @@
+import type { Target } from '../api/target.ts'
+import { invalidOption } from '../options/invalid.ts'
+import { checkNames, checkObject, namesOf } from '../options/names.ts'
+import { check, count, duration, label, port, transport } from '../options/rules.ts'
+import type { ResolvedTarget } from '../target.ts'
+import { bracketed, checkHost } from './host.ts'
+import { resolveIdentities } from './identity.ts'
+import { refuseJumps } from './jumps.ts'
+import { keyOf } from './key.ts'
+import { Known } from './known.ts'
+import { checkAlias, checkUser } from './login.ts'
+import { resolvePolicy } from './policy.ts'
+import { unsupportedOpenssh, unsupportedTransport } from './unsupported.ts'
+
+type Connect = NonNullable<Target['connect']>
+/** What a target takes from its pool. */
+export type TargetDefaults = Pick<ResolvedTarget, 'transport' | 'keepAliveIntervalMillis' | 'keepAliveCountMax'>
+
+const NAMES = namesOf<Target>({
+  host: true,
+  port: true,
+  user: true,
+  identity: true,
+  hostKey: true,
+  hostKeyAlias: true,
+  jumps: true,
+  transport: true,
+  keepAliveIntervalMillis: true,
+  keepAliveCountMax: true,
+  label: true,
+  connect: true,
+  openssh: true,
+})
+const OPENSSH = namesOf<NonNullable<Target['openssh']>>({ configFile: true, options: true, dangerousOptions: true })
+
+function refuseOpenssh(given: unknown): void {
+  if (given === undefined) return
+  checkNames(checkObject('openssh', given), OPENSSH, 'openssh')
+  throw unsupportedOpenssh()
+}
+
+function checkConnect(given: unknown): Connect | undefined {
+  if (given === undefined || typeof given === 'function') return given as Connect | undefined
+  throw invalidOption('connect', 'a function that returns a stream', given)
+}
+
+/** The targets of one pool: each object is checked and copied once, and keeps the meaning it had then. */
+export class Targets {
+  readonly #defaults: TargetDefaults
+  readonly #resolved = new WeakMap<object, ResolvedTarget>()
+  readonly #connects = new WeakMap<Connect, number>()
+  readonly #known = new Known()
+  #lastConnect = 0
+
+  constructor(defaults: TargetDefaults) {
+    this.#defaults = defaults
+  }
+
+  /** Keys that are remembered. */
+  get size(): number {
+    return this.#known.size
+  }
+
+  /**
+   * What a target means. Equal ones have the same `key` and, as long as anybody holds one, the same `id` and `identities`.
+   * @throws TunnelError `ERR_INVALID_OPTION` that names the property; `ERR_UNSUPPORTED` for what this release does not have
+   */
+  resolve(target: Target): ResolvedTarget {
+    const before = this.#resolved.get(target)
+    if (before === undefined) return this.#remember(target, this.#parse(target))
+    const shared = this.#known.confirm(before.key, before)
+    return shared.id === before.id ? before : this.#remember(target, { ...before, ...shared })
+  }
+
+  /** The registry has forgotten the destination: targets that are not remembered by identity begin with a new number. */
+  forget(key: string): void {
+    this.#known.forget(key)
+  }
+
+  #remember(target: Target, resolved: ResolvedTarget): ResolvedTarget {
+    Object.freeze(resolved)
+    this.#resolved.set(target, resolved)
+    return resolved
+  }
+
+  #parse(target: Target): ResolvedTarget {
+    const given = checkObject('target', target, 'an object with host, user and identity') as Partial<Target>
+    checkNames(given, NAMES, 'target')
+    const parsed = this.#check(given)
+    const key = keyOf(parsed, parsed.connect && this.#numberOf(parsed.connect))
+    const { id, identities } = this.#known.share(key, `${parsed.user}@${parsed.address}`, parsed.identities)
+    return { key, ...parsed, id, identities }
+  }
+
+  #check(given: Partial<Target>): Omit<ResolvedTarget, 'key' | 'id'> {
+    const host = checkHost(given.host, 'host')
+    const portNumber = given.port === undefined ? 22 : check(port, 'port', given.port)
+    const address = `${bracketed(host)}:${portNumber}`
+    const alias = given.hostKeyAlias === undefined ? undefined : checkAlias(given.hostKeyAlias, 'hostKeyAlias')
+    const parsed = {
+      host,
+      port: portNumber,
+      user: checkUser(given.user, 'user'),
+      address,
+      identities: resolveIdentities(given.identity, 'identity'),
+      hostKey: resolvePolicy(given.hostKey, 'hostKey'),
+      hostKeyName: alias ?? (portNumber === 22 ? host : `[${host}]:${portNumber}`),
+      ...this.#manner(given),
+      label: given.label === undefined ? undefined : check(label, 'label', given.label),
+      connect: checkConnect(given.connect),
+    }
+    refuseJumps(given.jumps)
+    refuseOpenssh(given.openssh)
+    if (parsed.transport === 'openssh') throw unsupportedTransport()
+    return parsed
+  }
+
+  #manner(given: Partial<Target>): TargetDefaults {
+    const { transport: name, keepAliveIntervalMillis: interval, keepAliveCountMax: most } = given
+    return {
+      transport: name === undefined ? this.#defaults.transport : check(transport, 'transport', name),
+      keepAliveIntervalMillis:
+        interval === undefined ? this.#defaults.keepAliveIntervalMillis : check(duration, 'keepAliveIntervalMillis', interval),
+      keepAliveCountMax: most === undefined ? this.#defaults.keepAliveCountMax : check(count, 'keepAliveCountMax', most),
+    }
+  }
+
+  #numberOf(connect: Connect): number {
+    const number = this.#connects.get(connect) ?? ++this.#lastConnect
+    this.#connects.set(connect, number)
+    return number
+  }
+}
