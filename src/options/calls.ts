@@ -6,6 +6,7 @@ import { checkNames, checkObject, namesOf } from './names.ts'
 import { check, duration, flag, label, room, signal } from './rules.ts'
 
 type OptionsOf<Method extends (...args: never) => unknown, Index extends number> = NonNullable<Parameters<Method>[Index]>
+type ConnectOptions = OptionsOf<Lease['connect'], 1>
 type ExecOptions = OptionsOf<Lease['exec'], 1>
 type ProbeOptions = OptionsOf<TunnelPool['probe'], 1>
 type RetireOptions = OptionsOf<TunnelPool['retire'], 1>
@@ -28,7 +29,7 @@ export interface ResolvedListenOptions {
 }
 
 const SIGNAL = new Set(['signal'])
-const CONNECT = namesOf<Partial<Bounds>>({ signal: true, timeoutMillis: true })
+const CONNECT = namesOf<ConnectOptions>({ signal: true, timeoutMillis: true })
 const EXEC = namesOf<ExecOptions>({ signal: true, timeoutMillis: true, input: true, maxOutputBytes: true })
 const PROBE = namesOf<ProbeOptions>({ dial: true, signal: true, timeoutMillis: true })
 const RETIRE = namesOf<RetireOptions>({ reason: true, force: true })
@@ -54,7 +55,7 @@ export function resolveSignal(given: { signal?: AbortSignal | undefined } | unde
 }
 
 /** The options of `lease.connect`; without any it is `unless` itself, made once per pool. */
-export function resolveConnectOptions(given: Partial<Bounds> | undefined, unless: Bounds): Bounds {
+export function resolveConnectOptions(given: OptionsOf<Lease['connect'], 1> | undefined, unless: Bounds): Bounds {
   if (given === undefined) return unless
   checked(given, CONNECT)
   return { signal: signalOf(given), timeoutMillis: timeoutOf(given, unless.timeoutMillis) }
