@@ -124,13 +124,13 @@ export const words = setup({
     failWaiters: () => {},
     /** Rejects all who wait, because the destination ends. */
     dismissWaiters: () => {},
-    noteRest: () => {},
-    noteBar: () => {},
     grantExclusive: () => {},
     failExclusive: () => {},
     failSuccession: () => {},
     announceStuck: () => {},
     refuseStuck: () => {},
+    /** A tunnel is final: its places go to others. */
+    depart: () => {},
     /** A tunnel actor broke: frees its scope, and reports its end when that is done. */
     autopsy: () => {},
   },

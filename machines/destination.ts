@@ -1,6 +1,6 @@
 import { words } from './destination-words.ts'
 
-const LEFT = ['bury', 'unlink'] as const
+const LEFT = ['depart', 'bury', 'unlink'] as const
 const FAILED = ['failWaiters', 'countFailure', 'ageAuth', 'drop'] as const
 
 /** How a dial that came to nothing is judged. */
@@ -148,7 +148,7 @@ export const destinationMachine = words.createMachine({
         ],
       },
       states: {
-        steady: { on: { 'destination.retire': { target: 'succeeding', actions: 'noteForce' } } },
+        steady: { id: 'steady', on: { 'destination.retire': { target: 'succeeding', actions: 'noteForce' } } },
         succeeding: {
           initial: 'deciding',
           on: { 'destination.retire': { actions: 'noteForce' } },
@@ -190,7 +190,6 @@ export const destinationMachine = words.createMachine({
     },
     resting: {
       id: 'resting',
-      entry: 'noteRest',
       initial: 'hushed',
       after: { rest: 'dormant' },
       on: { ...wishes, 'destination.reset': { target: 'dormant', actions: 'forgetFailures' } },
@@ -204,7 +203,7 @@ export const destinationMachine = words.createMachine({
     },
     barred: {
       id: 'barred',
-      entry: ['bar', 'noteBar'],
+      entry: 'bar',
       initial: 'shut',
       on: { ...wishes, 'destination.reset': { target: 'dormant', actions: 'forgetFailures' } },
       states: {

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { Remote } from '../api/forward.ts'
 import type { ExecResult } from '../api/lease.ts'
 import type { TransportName } from '../api/target.ts'
+import type { Buffered } from '../channels/buffered.ts'
 import type { Clock } from '../clock.ts'
 import type { TunnelError } from '../errors.ts'
 import type { Scope } from '../owners/scope.ts'
@@ -9,7 +10,7 @@ import type { ResolvedTarget } from '../target.ts'
 import type { Trust } from '../trust/trust.ts'
 
 /** What a dial is busy with, in this order; the times between are published as `phases`. */
-export type Phase = 'dns' | 'connect' | 'banner' | 'kex' | 'hostkey' | 'auth'
+export type Phase = 'dns' | 'connect' | 'banner' | 'kex' | 'hostkey' | 'auth' | 'open'
 
 /** Everything a transport is given for one opening. */
 export interface Dial {
@@ -25,7 +26,9 @@ export interface Dial {
   /** At the banner: waits until CPU may be spent on key exchange and login, and gives up the place among the connecting. */
   readonly admit: () => Promise<void>
   /** The pool's bound on bytes that lie unread in all channels. */
-  readonly buffered: { add(bytes: number): void; readonly isOver: boolean }
+  readonly buffered: Buffered
+  /** Longest wait for the server to start a command. */
+  readonly channelTimeoutMillis: number
 }
 
 /** How to dial. `ssh2` works in this process, `openssh` by a child. */
@@ -60,7 +63,8 @@ export interface Connection {
   /** Calls back once, when the connection is gone for whatever reason. */
   onLost(listener: (error: TunnelError) => void): void
   /**
-   * A stream through the server, half-open capable, held in the connection's scope.
+   * A stream through the server, paused, half-open capable, held in the connection's scope. When the connection is lost it fails with the
+   * loss as its error; it never ends as if all had been read.
    * Rejects with `ERR_CHANNEL_REFUSED`, `ERR_PROHIBITED` (the server's reason), `ERR_CHANNEL_TIMEOUT`, `ERR_ABORTED` or `ERR_LOST`.
    */
   openChannel(to: Remote, bounds: Bounds): Promise<Duplex>

@@ -1,0 +1,67 @@
+import { fromPromise } from 'xstate'
+import { destinationMachine } from '../../machines/destination.ts'
+import type { DestinationContext } from '../../machines/destination-words.ts'
+import type { Admission, DestinationEvent } from '../../machines/events.ts'
+import type { tunnelMachine } from '../../machines/tunnel.ts'
+import { TunnelError } from '../errors.ts'
+import { quietly } from '../wait.ts'
+import { contained } from './contain.ts'
+import type { Destination } from './destination.ts'
+
+type Machine = typeof destinationMachine
+const generationOf = (event: DestinationEvent): number => ('generation' in event ? event.generation : Number.NaN)
+
+/** The destination's machine with what it acts through, made once per pool: each finds its destination by id. `change` is a test's way in. */
+export function destinationLogic(
+  destinations: ReadonlyMap<string, Destination>,
+  tunnel: typeof tunnelMachine,
+  change: (machine: Machine) => Machine = (machine) => machine,
+): Machine {
+  const of = ({ id }: { id: string }): Destination => {
+    const destination = destinations.get(id)
+    if (destination === undefined) throw new Error(`no destination ${id}`)
+    return destination
+  }
+  const machine = destinationMachine.provide({
+    actors: {
+      tunnel,
+      admission: fromPromise<Admission, { id: string; isFailing: boolean }>(async ({ input, signal }) => {
+        const { generation } = await of(input).admit(signal, input.isFailing)
+        return { generation }
+      }),
+    },
+    actions: {
+      serve: ({ context }) => of(context).serveSoon(),
+      failWaiters: ({ context, event }) => of(context).failWaiters(generationOf(event)),
+      refuseStuck: ({ context }) => {
+        const stuck = context.stuck.map((generation) => `generation ${generation}`).join(', ')
+        of(context).rejectWaiters(
+          new TunnelError('ERR_STUCK', `${context.id}: no further dial while ${stuck} will not die; see report()`),
+        )
+      },
+      dismissWaiters: ({ context }) => of(context).dismiss(),
+      grantExclusive: ({ context, event }) => of(context).exclusives.grant(generationOf(event)),
+      failExclusive: ({ context, event }) => of(context).exclusives.fail(generationOf(event)),
+      failSuccession: ({ context, event }) => {
+        const error = of(context).tunnels.get(generationOf(event))?.failure(undefined, 'the successor did not open')
+        if (error !== undefined) of(context).successions.failed(error)
+      },
+      announceStuck: ({ context, event }) => of(context).announceStuck(generationOf(event)),
+      depart: ({ context, event }) => of(context).farewell(generationOf(event)),
+      autopsy: ({ context, event }) => quietly(of(context).autopsy(event as unknown as { type: string })),
+    },
+    guards: {
+      mayDialNow: ({ context }) => of(context).mayDialNow,
+      hasNoRoom: ({ context }) => of(context).parts.room.isFull,
+      isIdleAndSteady: ({ context }) => context.dialing === undefined && of(context).current?.leases.size === 0,
+    },
+    delays: { spread: () => Math.random() * 250 },
+  })
+  return contained(change(machine), {
+    fault: (message) => ({ type: 'destination.fault', message }),
+    moved: (to, snapshot) => {
+      const context = snapshot.context as DestinationContext
+      destinations.get(context.id)?.moved(to, context)
+    },
+  })
+}

@@ -1,0 +1,309 @@
+import type { ActorRefFrom } from 'xstate'
+import type { destinationMachine } from '../../machines/destination.ts'
+import type { DestinationContext } from '../../machines/destination-words.ts'
+import { TunnelError } from '../errors.ts'
+import type { ResolvedAcquireOptions } from '../options/acquire.ts'
+import type { ResolvedTarget } from '../target.ts'
+import { Exclusives } from './exclusives.ts'
+import { LeaseRecord } from './lease-record.ts'
+import type { Parts } from './parts.ts'
+import { Resting } from './resting.ts'
+import { Successions } from './successions.ts'
+import { Tunnel } from './tunnel.ts'
+import { Waiter } from './waiters.ts'
+
+type Ref = ActorRefFrom<typeof destinationMachine>
+
+/** What one destination's machine acts through: who waits, which tunnel is lent, what is known of the other end. */
+export class Destination {
+  readonly parts: Parts
+  readonly target: ResolvedTarget
+  readonly tunnels = new Map<number, Tunnel>()
+  readonly waiters = new Set<Waiter>()
+  readonly resting: Resting
+  readonly exclusives: Exclusives
+  readonly successions: Successions
+  /** Resolves when its machine is final and every tunnel of it is. */
+  readonly ended: Promise<void>
+  state = 'dormant'
+  /** Monotonic time of the last proof through a tunnel that has ended. */
+  lastProvenAt = Number.NEGATIVE_INFINITY
+  #ref: Ref | undefined
+  #end: () => void = () => {}
+  #isWanted = false
+  #endError: TunnelError | undefined
+  #lostAt = Number.NEGATIVE_INFINITY
+
+  constructor(parts: Parts, target: ResolvedTarget) {
+    this.parts = parts
+    this.target = target
+    this.resting = new Resting(parts.clock, target.id)
+    this.exclusives = new Exclusives(this)
+    this.successions = new Successions()
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve
+    })
+    parts.tally.moveDestination(undefined, this.state)
+  }
+
+  attach(ref: Ref): void {
+    this.#ref = ref
+  }
+
+  tell(event: Parameters<Ref['send']>[0]): void {
+    this.#ref?.send(event)
+  }
+
+  /** The machine has entered another of its states. */
+  moved(to: string, context: DestinationContext): void {
+    const { tally, facts, options } = this.parts
+    tally.moveDestination(this.state, to)
+    this.state = to
+    if (to === 'serving') this.resting.end()
+    if (to !== 'resting' && to !== 'barred') return
+    this.#rest(to === 'resting' ? context.restMillis : options.barredRetryMillis)
+    const error = this.resting.cause ?? new TunnelError('ERR_LOST', `${this.target.id}: the dial failed`)
+    if (to === 'barred') facts.publish('destination.barred', { destination: this.target.id, error })
+    else
+      facts.publish('destination.resting', {
+        destination: this.target.id,
+        retryAt: this.resting.retryAt ?? new Date(8.64e15),
+        error,
+      })
+  }
+
+  /** The machine's context: ids, counts and times. */
+  get known() {
+    return this.#ref?.getSnapshot().context
+  }
+
+  get current(): Tunnel | undefined {
+    const generation = this.known?.current
+    return generation === undefined ? undefined : this.tunnels.get(generation)
+  }
+
+  /** Redials after a loss are spread when many tunnels of the pool are lost at once. */
+  get mayDialNow(): boolean {
+    const { losses, clock } = this.parts
+    return clock.now() - this.#lostAt > 1_000 || !losses.isStorm
+  }
+
+  /** A lease, at once if the current tunnel can be lent, else when it is this one's turn. */
+  acquire(options: ResolvedAcquireOptions): LeaseRecord | Promise<LeaseRecord> {
+    if (options.isExclusive) return this.exclusives.acquire(options)
+    if (this.waiters.size === 0 && this.#isProven(this.current)) {
+      const lease = this.#lend(this.current, options, this.parts.clock.now())
+      if (lease !== undefined) return lease
+    }
+    return this.#queue(options)
+  }
+
+  #isProven(tunnel: Tunnel | undefined): boolean {
+    if (tunnel === undefined || !tunnel.isOpen) return false
+    const { clock, options, naps } = this.parts
+    return tunnel.provenAt > naps.wokeAt && clock.now() - tunnel.provenAt <= options.verifyAfterMillis
+  }
+
+  #lend(tunnel: Tunnel | undefined, options: ResolvedAcquireOptions, askedAt: number): LeaseRecord | undefined {
+    if (tunnel === undefined) return undefined
+    const { parts } = this
+    const stack = parts.options.traceLeases ? new Error('acquired').stack : undefined
+    const lease = new LeaseRecord(tunnel, parts.nextLease(), options.label, stack)
+    if (!tunnel.grant(lease)) return undefined
+    const waitMillis = lease.takenAt - askedAt
+    parts.facts.publish('lease.acquired', {
+      destination: this.target.id,
+      generation: tunnel.generation,
+      lease: lease.id,
+      label: options.label,
+      waitMillis,
+    })
+    return lease
+  }
+
+  #queue(options: ResolvedAcquireOptions): Promise<LeaseRecord> {
+    const refusal = this.refusal(options)
+    if (refusal !== undefined) return Promise.reject(refusal)
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = new Waiter(
+        this.parts,
+        options,
+        { resolve, reject },
+        (settled) => {
+          this.waiters.delete(settled)
+          this.#syncWanted()
+        },
+        () => this.expired(options),
+      )
+      this.waiters.add(waiter)
+      this.#syncWanted()
+      if (options.whenResting === 'dial') this.tell({ type: 'dial.forced' })
+      else if (this.state === 'serving') this.serveSoon()
+    })
+  }
+
+  /** Why this acquire is refused at the door. */
+  refusal(options: ResolvedAcquireOptions): TunnelError | undefined {
+    const { clock, tally, options: limits } = this.parts
+    if (tally.waiting >= limits.maxWaiting)
+      return new TunnelError('ERR_POOL_EXHAUSTED', `${limits.maxWaiting} acquires are waiting already (maxWaiting)`, {
+        phase: 'queued',
+      })
+    if (options.timeoutMillis === 0) return this.resting.refusal(this.state, options, clock.now()) ?? this.expired(options)
+    return this.resting.refusal(this.state, options, clock.now() + options.timeoutMillis)
+  }
+
+  /** What an acquire is told whose time is up. */
+  expired({ timeoutMillis }: ResolvedAcquireOptions): TunnelError {
+    const dialing = this.known?.dialing
+    const phase = (dialing === undefined ? undefined : this.tunnels.get(dialing)?.phase) ?? 'queued'
+    const { cause } = this.resting
+    const where = phase === 'queued' ? 'still waiting for a place to dial' : `the dial was at ${phase}`
+    return new TunnelError('ERR_ACQUIRE_TIMEOUT', `${this.target.id}: no tunnel within ${timeoutMillis} ms (${where})`, {
+      cause,
+      phase,
+    })
+  }
+
+  #syncWanted(): void {
+    const isWanted = this.waiters.size > 0
+    if (isWanted === this.#isWanted) return
+    this.#isWanted = isWanted
+    this.tell({ type: isWanted ? 'dial.wanted' : 'dial.unwanted' })
+  }
+
+  /** Serves once the transition under way is done: a tunnel that is still in it counts nobody. */
+  serveSoon(): void {
+    queueMicrotask(() => this.#serve())
+  }
+
+  #serve(): void {
+    const tunnel = this.current
+    if (tunnel === undefined || !tunnel.isOpen) return
+    if (this.waiters.size > 0 && !this.#isProven(tunnel)) {
+      tunnel.tell({ type: 'tunnel.verify' })
+      return
+    }
+    for (const waiter of this.waiters) {
+      const lease = this.#lend(tunnel, waiter.options, waiter.askedAt)
+      // Not counted: it stays first in line for the next generation.
+      if (lease === undefined) return
+      waiter.resolve(lease)
+    }
+    if (tunnel.leases.size === 0) this.parts.idle.add(tunnel)
+  }
+
+  /** A dial failed: all who wait hear why, except those who would rather wait on. */
+  failWaiters(generation: number): void {
+    const error = this.tunnels.get(generation)?.failure(undefined, 'the dial failed') ?? this.resting.cause
+    this.resting.cause = error
+    for (const waiter of [...this.waiters]) if (waiter.options.whenResting !== 'wait') waiter.reject(error)
+  }
+
+  /** It rests or is barred from now: waiting may have become vain. */
+  #rest(millis: number): void {
+    this.resting.begin(millis, this.resting.cause)
+    for (const waiter of [...this.waiters]) {
+      const refusal = this.resting.refusal(this.state, waiter.options, waiter.deadline)
+      if (refusal !== undefined) waiter.reject(refusal)
+    }
+  }
+
+  rejectWaiters(error: TunnelError): void {
+    for (const waiter of [...this.waiters]) waiter.reject(error)
+  }
+
+  /** Waits for a place to dial and enters the tunnel that will dial in it. */
+  async admit(signal: AbortSignal, isFailing: boolean): Promise<Tunnel> {
+    const { parts, target } = this
+    const place = await parts.limits.enter({ address: target.address, isFailing, signal })
+    try {
+      await parts.room.enter(signal)
+    } catch (error) {
+      place.release()
+      throw error
+    }
+    const tunnel = new Tunnel(parts, target, parts.nextGeneration(), place)
+    tunnel.endError = this.#endError
+    this.tunnels.set(tunnel.generation, tunnel)
+    parts.tunnels.set(tunnel.generation, tunnel)
+    // XState drops what a stopped actor still brings.
+    const discard = () => {
+      if (!tunnel.isAttached) this.farewell(tunnel.generation)
+    }
+    if (signal.aborted) discard()
+    else signal.addEventListener('abort', discard, { once: true })
+    return tunnel
+  }
+
+  /** A tunnel is final. */
+  farewell(generation: number): void {
+    const tunnel = this.tunnels.get(generation)
+    if (tunnel === undefined) return
+    this.tunnels.delete(generation)
+    this.parts.tunnels.delete(generation)
+    tunnel.farewell()
+    this.lastProvenAt = Math.max(this.lastProvenAt, tunnel.provenAt)
+    this.successions.ended(generation)
+    if (tunnel.error?.code === 'ERR_LOST') this.#lostAt = this.parts.clock.now()
+  }
+
+  /** The whole destination ends: what its leases and waiters are told. */
+  endBy(error: TunnelError): void {
+    this.#endError = error
+    for (const tunnel of this.tunnels.values()) tunnel.endError = error
+  }
+
+  /** Its machine leaves: nobody who waits will be served by it. */
+  dismiss(): void {
+    const error =
+      this.#endError ?? new TunnelError('ERR_POOL_CLOSED', `${this.target.id}: the destination ends`, { phase: 'queued' })
+    this.rejectWaiters(error)
+    this.exclusives.end(error)
+    // A tunnel whose actor never ran tells no end.
+    for (const { isAttached, generation } of [...this.tunnels.values()])
+      if (!isAttached) this.tell({ type: 'tunnel.ended', generation, code: undefined, wasOpen: false })
+  }
+
+  /** Replaces the current generation, successor first; resolves when the old one is final. */
+  retire(isForced: boolean): Promise<void> {
+    const old = this.known?.current ?? this.known?.dialing
+    if (old === undefined) return Promise.resolve()
+    const done = this.successions.join(old, isForced)
+    this.tell({ type: 'destination.retire', force: isForced })
+    return done
+  }
+
+  announceStuck(generation: number): void {
+    const tunnel = this.tunnels.get(generation)
+    if (tunnel === undefined || tunnel.record.wasStuck) return
+    tunnel.record.wasStuck = true
+    this.parts.facts.publish('tunnel.stuck', { destination: this.target.id, generation, resources: tunnel.scope.entries() })
+  }
+
+  /** The actor of a tunnel broke: frees its scope by force, then reports the end that it could not. */
+  async autopsy({ type }: { type: string }): Promise<void> {
+    const generation = Number(type.slice(type.lastIndexOf('-') + 1))
+    const tunnel = this.tunnels.get(generation)
+    if (tunnel === undefined) return
+    tunnel.error ??= new TunnelError('ERR_LOST', `${this.target.id}: the tunnel's own code failed`)
+    const wasOpen = tunnel.isOpen
+    await tunnel.bury()
+    this.tell({ type: 'tunnel.ended', generation, code: tunnel.error.code, wasOpen })
+  }
+
+  /** Its machine is final, or broke: whatever is left is freed by force. */
+  async end(error?: TunnelError): Promise<void> {
+    const told = error ?? this.#endError ?? new TunnelError('ERR_POOL_CLOSED', `${this.target.id}: the destination has ended`)
+    this.rejectWaiters(told)
+    this.exclusives.end(told)
+    this.successions.fail(told)
+    for (const [generation, tunnel] of [...this.tunnels]) {
+      tunnel.endError ??= told
+      await tunnel.bury()
+      this.farewell(generation)
+    }
+    this.parts.tally.moveDestination(this.state, undefined)
+    this.#end()
+  }
+}

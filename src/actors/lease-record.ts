@@ -1,0 +1,88 @@
+import type { Remote } from '../api/forward.ts'
+import type { Claim } from '../channels/forwards.ts'
+import { ChannelSocket } from '../channels/socket.ts'
+import { TunnelError } from '../errors.ts'
+import { remoteName } from '../remote.ts'
+import type { Tunnel } from './tunnel.ts'
+
+/** What the pool keeps of one lease. The user's Lease points here and never the other way round, so that a forgotten one can be collected. */
+export class LeaseRecord {
+  readonly id: string
+  readonly label: string | undefined
+  readonly tunnel: Tunnel
+  readonly since: Date
+  readonly stack: string | undefined
+  readonly takenAt: number
+  readonly claims = new Set<Claim>()
+  readonly #sockets = new Set<ChannelSocket>()
+  #controller: AbortController | undefined
+  #ending: AbortController | undefined
+  #loss: TunnelError | undefined
+  isReleased = false
+
+  constructor(tunnel: Tunnel, id: string, label: string | undefined, stack: string | undefined) {
+    this.tunnel = tunnel
+    this.id = id
+    this.label = label
+    this.stack = stack
+    this.since = tunnel.parts.clock.date()
+    this.takenAt = tunnel.parts.clock.now()
+  }
+
+  /** Aborts with a TunnelError when the tunnel under the lease is lost or destroyed. Made when first asked for: most leases never do. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#loss !== undefined && !this.#controller.signal.aborted) this.#controller.abort(this.#loss)
+    return this.#controller.signal
+  }
+
+  /** Aborts when the lease ends in whatever way: what was begun with it ends with it. */
+  get ending(): AbortSignal {
+    this.#ending ??= new AbortController()
+    return this.#ending.signal
+  }
+
+  /** Why nothing more can be done with it; `undefined` while something can. */
+  get refusal(): TunnelError | undefined {
+    if (this.#loss !== undefined) return this.#loss
+    return this.isReleased ? new TunnelError('ERR_ABORTED', `lease ${this.id} was released`) : undefined
+  }
+
+  /** A stream through the tunnel that ends with the lease. */
+  openSocket(to: Remote, timeoutMillis: number): ChannelSocket {
+    const refusal = this.refusal
+    const socket = new ChannelSocket({
+      remoteAddress: remoteName(to),
+      open: (signal) =>
+        refusal === undefined ? this.tunnel.up.openChannel(to, { signal, timeoutMillis }) : Promise.reject(refusal),
+    })
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+    return socket
+  }
+
+  /** Gives the lease back; the fault, if any, keeps this generation from being lent again. Idempotent. */
+  release(fault: Error | undefined, isAbandoned = false): void {
+    if (this.isReleased) return
+    this.isReleased = true
+    this.#end(new TunnelError('ERR_ABORTED', `lease ${this.id} was released`))
+    this.tunnel.giveBack(this, fault, isAbandoned)
+  }
+
+  /** The tunnel ends under it. */
+  cut(error: TunnelError): void {
+    this.#loss ??= error
+    this.isReleased = true
+    this.#end(error)
+    const controller = this.#controller
+    // The signal's listeners are the user's: not inside a transition.
+    if (controller !== undefined) queueMicrotask(() => controller.abort(error))
+  }
+
+  #end(error: TunnelError): void {
+    for (const socket of [...this.#sockets]) socket.destroy(error)
+    this.#ending?.abort(error)
+    for (const claim of this.claims) claim.give()
+    this.claims.clear()
+  }
+}

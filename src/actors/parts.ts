@@ -1,0 +1,40 @@
+import type { Buffered } from '../channels/buffered.ts'
+import type { Clock } from '../clock.ts'
+import type { DialLimits } from '../limits/dial-limits.ts'
+import type { Room } from '../limits/room.ts'
+import type { Facts } from '../observe/facts.ts'
+import type { ResolvedPoolOptions } from '../options.ts'
+import type { Ledger } from '../owners/ledger.ts'
+import type { RuntimeDirectory } from '../owners/runtime-directory.ts'
+import type { Transport } from '../transport/transport.ts'
+import type { Trust } from '../trust/trust.ts'
+import type { Hold } from './hold.ts'
+import type { Losses } from './losses.ts'
+import type { Naps } from './naps.ts'
+import type { Tally } from './tally.ts'
+import type { Tunnel } from './tunnel.ts'
+
+/** What all tunnels of one pool share. */
+export interface Parts {
+  readonly options: ResolvedPoolOptions
+  readonly clock: Clock
+  readonly ledger: Ledger
+  readonly limits: DialLimits
+  readonly room: Room
+  readonly facts: Facts
+  readonly hold: Hold
+  readonly losses: Losses
+  readonly naps: Naps
+  readonly tally: Tally
+  readonly trust: Trust
+  readonly buffered: Buffered
+  readonly directories: RuntimeDirectory
+  readonly transport: Transport
+  /** Open tunnels without a lease, the least recently used first. */
+  readonly idle: Set<Tunnel>
+  /** Every tunnel whose actor may still run, by generation. */
+  readonly tunnels: Map<number, Tunnel>
+  /** The pool's one counter of openings. */
+  nextGeneration(): number
+  nextLease(): string
+}

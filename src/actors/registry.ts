@@ -1,0 +1,126 @@
+import { type ActorRefFrom, createActor, fromCallback } from 'xstate'
+import type { destinationMachine } from '../../machines/destination.ts'
+import type { RegistryEvent } from '../../machines/events.ts'
+import type { tunnelMachine } from '../../machines/tunnel.ts'
+import { TunnelError } from '../errors.ts'
+import type { ResolvedTarget } from '../target.ts'
+import { quietly } from '../wait.ts'
+import { onBroken } from './contain.ts'
+import { Destination } from './destination.ts'
+import { destinationLogic } from './destination-logic.ts'
+import type { Parts } from './parts.ts'
+import { tunnelLogic } from './tunnel-logic.ts'
+
+/** How a test changes the machines that a pool runs. */
+export interface MachineChanges {
+  readonly tunnel?: (machine: typeof tunnelMachine) => typeof tunnelMachine
+  readonly destination?: (machine: typeof destinationMachine) => typeof destinationMachine
+}
+
+type Ref = ActorRefFrom<typeof destinationMachine>
+
+/**
+ * Every destination of a pool by key. Each is an XState system of its own, and this a plain Map outside XState's books: spawning 10,000
+ * children from one machine copies the list of children 10,000 times.
+ */
+export class Registry {
+  readonly #parts: Parts
+  readonly #logic: typeof destinationMachine
+  readonly #byKey = new Map<string, Destination>()
+  readonly #byId = new Map<string, Destination>()
+  readonly #refs = new Map<Destination, Ref>()
+  readonly #forget: (key: string) => void
+  #emptied: (() => void) | undefined
+  readonly #watchers = new Set<(ref: Ref) => void>()
+
+  constructor(parts: Parts, forget: (key: string) => void, changes: MachineChanges) {
+    this.#parts = parts
+    this.#forget = forget
+    this.#logic = destinationLogic(this.#byId, tunnelLogic(parts.tunnels, changes.tunnel), changes.destination)
+  }
+
+  find(target: ResolvedTarget): Destination | undefined {
+    return this.#byKey.get(target.key)
+  }
+
+  all(): Iterable<Destination> {
+    return this.#byKey.values()
+  }
+
+  refs(): Iterable<Ref> {
+    return this.#refs.values()
+  }
+
+  /** Tells of every destination's root actor from now on, until the result is called. */
+  watchSpawns(watch: (ref: Ref) => void): () => void {
+    this.#watchers.add(watch)
+    return () => this.#watchers.delete(watch)
+  }
+
+  /** The destination of a target, made if there is none. */
+  ensure(target: ResolvedTarget): Destination {
+    return this.#byKey.get(target.key) ?? this.#make(target)
+  }
+
+  /** What the pool's machine invokes: it is told to drain or destroy, and says when none is left. */
+  readonly logic = fromCallback<RegistryEvent, undefined>(({ receive, sendBack }) => {
+    receive((event) => {
+      this.#emptied = () => sendBack({ type: 'registry.emptied' })
+      if (event.type === 'registry.drain') this.#tellAll({ ...event, type: 'destination.leave', reason: 'the pool closes' })
+      else this.#tellAll({ type: 'destination.destroy', reason: event.reason })
+      this.#checkEmpty()
+    })
+    return () => {}
+  })
+
+  /** What leases and waiters are told when the pool ends. */
+  endBy(error: TunnelError): void {
+    for (const destination of this.#byKey.values()) destination.endBy(error)
+  }
+
+  #tellAll(event: Parameters<Ref['send']>[0]): void {
+    for (const ref of [...this.#refs.values()]) ref.send(event)
+  }
+
+  #make(target: ResolvedTarget): Destination {
+    const { options, clock, transport } = this.#parts
+    const destination = new Destination(this.#parts, target)
+    this.#byKey.set(target.key, destination)
+    this.#byId.set(target.id, destination)
+    const spread = 0.9 + Math.random() * 0.2
+    const actor = createActor(this.#logic, {
+      id: target.id,
+      clock: clock as never,
+      input: {
+        id: target.id,
+        needsDirectory: transport.needsDirectory,
+        times: { ...options, maxLifetimeMillis: options.maxLifetimeMillis * spread },
+        tunnelTimes: { ...options, probeTimeoutMillis: options.channelTimeoutMillis },
+      },
+    })
+    destination.attach(actor)
+    this.#refs.set(destination, actor)
+    onBroken(actor, (error) => {
+      const cause = new TunnelError('ERR_LOST', `${target.id}: its own code failed`, { cause: error })
+      quietly(this.#remove(destination, cause))
+    })
+    actor.subscribe({ complete: () => quietly(this.#remove(destination)) })
+    for (const watch of this.#watchers) watch(actor)
+    actor.start()
+    return destination
+  }
+
+  async #remove(destination: Destination, error?: TunnelError): Promise<void> {
+    await destination.end(error)
+    this.#refs.delete(destination)
+    const { key, id } = destination.target
+    if (this.#byKey.get(key) === destination) this.#byKey.delete(key)
+    if (this.#byId.get(id) === destination) this.#byId.delete(id)
+    this.#forget(key)
+    this.#checkEmpty()
+  }
+
+  #checkEmpty(): void {
+    if (this.#byKey.size === 0) this.#emptied?.()
+  }
+}

@@ -1,0 +1,46 @@
+import { type AnyActorRef, fromCallback, fromPromise } from 'xstate'
+import type { TunnelEvent, TunnelName } from '../../machines/events.ts'
+import { tunnelMachine } from '../../machines/tunnel.ts'
+import { quietly } from '../wait.ts'
+import { contained } from './contain.ts'
+import type { Tunnel } from './tunnel.ts'
+
+type Machine = typeof tunnelMachine
+
+/** The tunnel's machine with its owners, made once per pool: each actor finds its tunnel by generation. `change` is a test's way in. */
+export function tunnelLogic(
+  tunnels: ReadonlyMap<number, Tunnel>,
+  change: (machine: Machine) => Machine = (machine) => machine,
+): Machine {
+  const of = ({ generation }: TunnelName): Tunnel => {
+    const tunnel = tunnels.get(generation)
+    if (tunnel === undefined) throw new Error(`no tunnel of generation ${generation}`)
+    return tunnel
+  }
+  const machine = tunnelMachine.provide({
+    actors: {
+      guardian: fromCallback<TunnelEvent, TunnelName>(({ input, self }) => {
+        const tunnel = of(input)
+        tunnel.attach(self._parent as AnyActorRef)
+        // Runs at every end; there is something to free only if the actor was stopped from outside.
+        return () => {
+          if (tunnel.scope.size > 0) quietly(tunnel.bury())
+        }
+      }),
+      makeDirectory: fromPromise<void, TunnelName>(async ({ input }) => void (await of(input).makeDirectory())),
+      dial: fromPromise<void, TunnelName>(({ input, signal }) => of(input).dial(signal)),
+      probe: fromPromise<void, TunnelName>(({ input, signal }) => of(input).probe(signal, Number.POSITIVE_INFINITY)),
+      release: fromPromise<void, TunnelName & { force: boolean }>(({ input }) => of(input).release(input.force)),
+    },
+    actions: {
+      cutLeases: ({ context }) => tunnels.get(context.generation)?.cutLeases(context.code, context.reason),
+    },
+    guards: {
+      scopeIsHeld: ({ context }) => (tunnels.get(context.generation)?.scope.size ?? 0) > 0,
+    },
+  })
+  return contained(change(machine), {
+    fault: (message) => ({ type: 'tunnel.fault', message }),
+    moved: (to, snapshot) => tunnels.get((snapshot.context as TunnelName).generation)?.record.moved(to, snapshot),
+  })
+}

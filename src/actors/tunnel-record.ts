@@ -1,0 +1,80 @@
+import type { AnyMachineSnapshot } from 'xstate'
+import type { Tunnel } from './tunnel.ts'
+
+const isFinal = (state: string) => state === 'closed' || state === 'failed'
+
+/** What is told of one tunnel: its state since when, its phases, and the facts as it moves. */
+export class TunnelRecord {
+  state: string | undefined
+  since: Date
+  reason: string | undefined
+  wasForced = false
+  wasStuck = false
+  leasesCut = 0
+  readonly phases: Record<string, number> = {}
+  readonly #tunnel: Tunnel
+  #bornAt: number
+  #drainedAt = 0
+
+  constructor(tunnel: Tunnel) {
+    this.#tunnel = tunnel
+    this.since = tunnel.parts.clock.date()
+    this.#bornAt = tunnel.parts.clock.now()
+  }
+
+  /** The machine has entered another of its five states. */
+  moved(to: string, snapshot: AnyMachineSnapshot | undefined): void {
+    const { tally, clock } = this.#tunnel.parts
+    tally.moveTunnel(this.state, to)
+    this.state = to
+    this.since = clock.date()
+    if (snapshot === undefined) return
+    const { code, reason, wasOpen } = snapshot.context as { code: string | undefined; reason: string; wasOpen: boolean }
+    this.reason = reason
+    if (to === 'open') this.#opened()
+    else if (to === 'draining') this.#draining(wasOpen ? code : undefined)
+    else if (isFinal(to)) this.#ended(wasOpen, code, reason)
+  }
+
+  /** Whatever state it was counted in, it is no longer. */
+  end(): void {
+    this.#tunnel.parts.tally.moveTunnel(this.state, undefined)
+    this.state = undefined
+  }
+
+  get #name(): { destination: string; generation: number } {
+    return { destination: this.#tunnel.target.id, generation: this.#tunnel.generation }
+  }
+
+  #opened(): void {
+    const { tally, facts, clock, transport } = this.#tunnel.parts
+    tally.opened += 1
+    const openMillis = clock.now() - this.#bornAt
+    facts.publish('tunnel.opened', { ...this.#name, transport: transport.name, openMillis, phases: { ...this.phases } })
+  }
+
+  #draining(code: string | undefined): void {
+    const { tally, facts, clock, losses } = this.#tunnel.parts
+    this.#drainedAt = clock.now()
+    if (code === undefined) return
+    tally.lost += 1
+    losses.note()
+    facts.publish('tunnel.lost', { ...this.#name, error: this.#tunnel.failure(code), leases: this.leasesCut })
+  }
+
+  #ended(wasOpen: boolean, code: string | undefined, reason: string): void {
+    const { tally, facts, clock } = this.#tunnel.parts
+    if (wasOpen) {
+      tally.closed += 1
+      facts.publish('tunnel.closed', {
+        ...this.#name,
+        reason,
+        closeMillis: clock.now() - this.#drainedAt,
+        forced: this.wasForced,
+      })
+    } else if (code !== undefined) {
+      tally.failed += 1
+      facts.publish('tunnel.failed', { ...this.#name, error: this.#tunnel.failure(code, reason) })
+    }
+  }
+}

@@ -1,0 +1,269 @@
+import type { AnyActorRef, AnyMachineSnapshot } from 'xstate'
+import { ForwardTable } from '../channels/forwards.ts'
+import { TunnelError, type TunnelErrorCode } from '../errors.ts'
+import type { DialPlace } from '../limits/dial-limits.ts'
+import type { OwnedDirectory } from '../owners/directory.ts'
+import { Scope } from '../owners/scope.ts'
+import type { ResolvedTarget } from '../target.ts'
+import type { Bounds, Connection, Phase } from '../transport/transport.ts'
+import { unlessAborted } from '../wait.ts'
+import type { LeaseRecord } from './lease-record.ts'
+import type { Parts } from './parts.ts'
+import { TunnelRecord } from './tunnel-record.ts'
+import { abortedBy } from './waiters.ts'
+
+const asTunnelError = (error: unknown): TunnelError =>
+  TunnelError.is(error)
+    ? error
+    : new TunnelError('ERR_LOST', error instanceof Error ? error.message : String(error), { cause: error })
+
+/** What one tunnel's machine acts through: its scope, its connection, its leases. The machine decides when; here is how. */
+export class Tunnel {
+  readonly parts: Parts
+  readonly target: ResolvedTarget
+  readonly generation: number
+  readonly scope: Scope
+  readonly leases = new Set<LeaseRecord>()
+  readonly record: TunnelRecord
+  /** The first cause: what follows from it is not told instead. */
+  error: TunnelError | undefined
+  /** Set when the whole destination ends: what leases are told if nothing worse happened. */
+  endError: TunnelError | undefined
+  #ref: AnyActorRef | undefined
+  #connection: Connection | undefined
+  #directory: Promise<OwnedDirectory> | undefined
+  #forwards: ForwardTable | undefined
+  #dialing: Promise<void> = Promise.resolve()
+  #proving: Promise<void> | undefined
+  #phase: Phase | 'queued' = 'queued'
+  #phaseSince: number
+  readonly #place: DialPlace
+
+  constructor(parts: Parts, target: ResolvedTarget, generation: number, place: DialPlace) {
+    this.parts = parts
+    this.target = target
+    this.generation = generation
+    this.#place = place
+    this.scope = new Scope(parts.ledger, `${target.id} generation ${generation}`)
+    this.record = new TunnelRecord(this)
+    this.#phaseSince = parts.clock.now()
+  }
+
+  /** Whether its actor ever ran: an admission that nobody took up has none. */
+  get isAttached(): boolean {
+    return this.#ref !== undefined
+  }
+
+  get isOpen(): boolean {
+    return this.record.state === 'open'
+  }
+
+  get phase(): string {
+    return this.#phase
+  }
+
+  /** Monotonic time of the last proof that the other end is there. */
+  get provenAt(): number {
+    return this.#connection?.provenAt ?? Number.NEGATIVE_INFINITY
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#connection?.remoteAddress
+  }
+
+  /** The connection; throws the tunnel's error when there is none (any more). */
+  get up(): Connection {
+    if (this.#connection === undefined || this.#connection.error !== undefined)
+      throw this.#connection?.error ?? this.failure('ERR_LOST')
+    return this.#connection
+  }
+
+  get forwards(): ForwardTable {
+    this.#forwards ??= new ForwardTable({
+      connection: this.up,
+      scope: this.scope,
+      channelTimeoutMillis: this.parts.options.channelTimeoutMillis,
+      freshPath: async () => (await this.makeDirectory()).claim(),
+      refused: (to, error) =>
+        this.parts.facts.publish('forward.refused', { destination: this.target.id, generation: this.generation, to, error }),
+    })
+    return this.#forwards
+  }
+
+  attach(ref: AnyActorRef): void {
+    this.#ref = ref
+    this.record.moved('opening', undefined)
+  }
+
+  tell(event: { type: string; [field: string]: unknown }): void {
+    this.#ref?.send(event as never)
+  }
+
+  snapshot(): AnyMachineSnapshot | undefined {
+    return this.#ref?.getSnapshot() as AnyMachineSnapshot | undefined
+  }
+
+  /** The tunnel's private directory, made when first asked for. */
+  makeDirectory(): Promise<OwnedDirectory> {
+    this.#directory ??= this.parts.directories.tunnelDirectory(this.scope, this.target.id)
+    return this.#directory
+  }
+
+  /** Opens the connection; what arrives after `signal` aborted is in the scope all the same. Rejects with a TunnelError. */
+  dial(signal: AbortSignal): Promise<void> {
+    const controller = new AbortController()
+    const began = this.parts.clock.now()
+    const abort = () => controller.abort(this.#abortReason(began))
+    signal.addEventListener('abort', abort, { once: true })
+    const dialing = this.#open(controller.signal).finally(() => signal.removeEventListener('abort', abort))
+    this.#dialing = dialing.catch(() => {
+      // Told through the machine; here only that it has settled counts.
+    })
+    return dialing
+  }
+
+  async #open(signal: AbortSignal): Promise<void> {
+    const { parts, target, scope } = this
+    try {
+      const connection = await parts.transport.dial({
+        target,
+        scope,
+        signal,
+        clock: parts.clock,
+        trust: parts.trust,
+        buffered: parts.buffered,
+        channelTimeoutMillis: parts.options.channelTimeoutMillis,
+        enter: (phase) => this.#enter(phase),
+        admit: () => this.#place.admit(signal),
+      })
+      this.#enter('open')
+      this.#connection = connection
+      connection.onLost((error) => this.#lose(error))
+      if (connection.error !== undefined) throw connection.error
+    } catch (error) {
+      this.error ??= asTunnelError(error)
+      throw this.error
+    } finally {
+      this.#place.release()
+    }
+  }
+
+  #enter(phase: Phase): void {
+    const now = this.parts.clock.now()
+    if (this.#phase !== 'queued') this.record.phases[this.#phase] = now - this.#phaseSince
+    this.#phase = phase
+    this.#phaseSince = now
+  }
+
+  #abortReason(began: number): TunnelError {
+    const { openTimeoutMillis } = this.parts.options
+    const phase = this.#phase
+    if (this.parts.clock.now() - began >= openTimeoutMillis - 1)
+      return new TunnelError(
+        'ERR_OPEN_TIMEOUT',
+        `${this.target.id}: not open within ${openTimeoutMillis} ms (it was at ${phase})`,
+        { phase },
+      )
+    return this.endError ?? new TunnelError('ERR_ABORTED', `${this.target.id}: the dial was given up`, { phase })
+  }
+
+  #lose(error: TunnelError): void {
+    this.error ??= error
+    this.tell({ type: 'tunnel.lost', generation: this.generation, code: error.code })
+  }
+
+  /** Its error, or one made of the code that its machine ended with. */
+  failure(code: string | undefined, reason = 'the tunnel ended'): TunnelError {
+    return this.error ?? this.endError ?? new TunnelError((code ?? 'ERR_LOST') as TunnelErrorCode, `${this.target.id}: ${reason}`)
+  }
+
+  /** A round trip through the server. */
+  probe(signal: AbortSignal | undefined, timeoutMillis: number): Promise<void> {
+    try {
+      return this.up.probe({ signal, timeoutMillis })
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** A round trip now, shared by all who want one; tells the machine when there was no answer, and never rejects but for the caller's own signal. */
+  async prove({ signal, timeoutMillis }: Bounds): Promise<void> {
+    this.#proving ??= this.probe(undefined, this.parts.options.channelTimeoutMillis).finally(() => {
+      this.#proving = undefined
+    })
+    const bound = AbortSignal.timeout(Math.min(timeoutMillis, 2 ** 31 - 1))
+    try {
+      await unlessAborted(this.#proving, signal === undefined ? bound : AbortSignal.any([bound, signal]))
+    } catch {
+      if (signal?.aborted) throw abortedBy(signal)
+      this.tell({ type: 'tunnel.verify' })
+    }
+  }
+
+  /** Gives everything back; resolves when the scope is empty and no dial is under way. */
+  async release(isForced: boolean): Promise<void> {
+    if (isForced) {
+      this.record.wasForced = true
+      this.scope.force()
+    } else this.scope.ask()
+    await this.#dialing
+    await this.scope.emptied()
+  }
+
+  /** Counts a lease, if the machine does. */
+  grant(lease: LeaseRecord): boolean {
+    if (!this.isOpen) return false
+    if (this.leases.size === 0) this.tell({ type: 'lease.taken', generation: this.generation, lease: lease.id })
+    if (this.snapshot()?.context.isLeased !== true) return false
+    this.leases.add(lease)
+    this.parts.idle.delete(this)
+    this.parts.tally.leases += 1
+    this.parts.hold.take()
+    return true
+  }
+
+  giveBack(lease: LeaseRecord, fault: Error | undefined, isAbandoned: boolean): void {
+    if (!this.leases.delete(lease)) return
+    const { facts, tally, hold, clock, room, idle } = this.parts
+    tally.leases -= 1
+    hold.give()
+    const named = { generation: this.generation, lease: lease.id }
+    if (fault !== undefined) this.tell({ type: 'lease.faulted', ...named })
+    if (this.leases.size === 0) {
+      this.tell({ type: 'lease.returned', ...named })
+      if (this.isOpen) {
+        idle.add(this)
+        if (room.waiting > 0) room.makeRoom()
+      }
+    }
+    const fact = { destination: this.target.id, ...named }
+    if (isAbandoned) facts.publish('lease.abandoned', fact)
+    facts.publish('lease.released', { ...fact, heldMillis: clock.now() - lease.takenAt, fault })
+  }
+
+  /** The leases that are still out end with the tunnel's reason. */
+  cutLeases(code: string | undefined, reason: string): void {
+    if (this.leases.size === 0) return
+    const error = this.failure(code, `the tunnel was closed under the lease: ${reason}`)
+    this.record.leasesCut += this.leases.size
+    for (const lease of [...this.leases]) {
+      lease.cut(error)
+      this.giveBack(lease, error, false)
+    }
+  }
+
+  /** Frees all without asking: the net for an actor that was stopped or broke. */
+  async bury(): Promise<void> {
+    this.cutLeases('ERR_LOST', 'its actor ended')
+    this.#place.release()
+    await this.release(true)
+  }
+
+  /** It is final: its places go to others. */
+  farewell(): void {
+    this.#place.release()
+    this.parts.idle.delete(this)
+    this.parts.room.leave()
+    this.record.end()
+  }
+}

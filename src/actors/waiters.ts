@@ -1,0 +1,64 @@
+import { TunnelError } from '../errors.ts'
+import type { ResolvedAcquireOptions } from '../options/acquire.ts'
+import type { LeaseRecord } from './lease-record.ts'
+import type { Parts } from './parts.ts'
+
+/** Somebody who waits for a lease. It settles once; until then it keeps its place in the line. */
+export class Waiter {
+  readonly options: ResolvedAcquireOptions
+  readonly askedAt: number
+  readonly since: Date
+  /** Monotonic. */
+  readonly deadline: number
+  readonly #parts: Parts
+  readonly #settled: (waiter: Waiter) => void
+  readonly #timer: unknown
+  readonly #resolve: (lease: LeaseRecord) => void
+  readonly #reject: (error: unknown) => void
+  readonly #onAbort: () => void
+  isSettled = false
+
+  constructor(
+    parts: Parts,
+    options: ResolvedAcquireOptions,
+    settle: { resolve: (lease: LeaseRecord) => void; reject: (error: unknown) => void },
+    settled: (waiter: Waiter) => void,
+    expired: () => TunnelError,
+  ) {
+    this.#parts = parts
+    this.options = options
+    this.askedAt = parts.clock.now()
+    this.since = parts.clock.date()
+    this.deadline = this.askedAt + options.timeoutMillis
+    this.#resolve = settle.resolve
+    this.#reject = settle.reject
+    this.#settled = settled
+    this.#onAbort = () => this.reject(abortedBy(options.signal))
+    options.signal?.addEventListener('abort', this.#onAbort, { once: true })
+    this.#timer = parts.clock.setTimeout(() => this.reject(expired()), options.timeoutMillis)
+    parts.tally.waiting += 1
+  }
+
+  resolve(lease: LeaseRecord): void {
+    if (this.#settle()) this.#resolve(lease)
+  }
+
+  reject(error: unknown): void {
+    if (this.#settle()) this.#reject(error)
+  }
+
+  #settle(): boolean {
+    if (this.isSettled) return false
+    this.isSettled = true
+    this.#parts.clock.clearTimeout(this.#timer)
+    this.options.signal?.removeEventListener('abort', this.#onAbort)
+    this.#parts.tally.waiting -= 1
+    this.#settled(this)
+    return true
+  }
+}
+
+/** What a caller's own signal does to its wait. */
+export function abortedBy(signal: AbortSignal | undefined): TunnelError {
+  return new TunnelError('ERR_ABORTED', 'the wait was aborted by its signal', { cause: signal?.reason, phase: 'queued' })
+}

@@ -1,0 +1,165 @@
+import { Duplex } from 'node:stream'
+import type { TunnelSocket } from '../api/lease.ts'
+import { TunnelError } from '../errors.ts'
+import { quietly } from '../wait.ts'
+
+/** Where a socket's bytes come from: rejects when there will be none, and then has freed what it made. */
+export type OpenStream = (signal: AbortSignal) => Promise<Duplex>
+
+export interface ChannelSocketOptions {
+  readonly open: OpenStream
+  /** What the socket leads to, for `remoteAddress`. */
+  readonly remoteAddress: string | undefined
+  /** Whether a socket that is not unref'ed holds the process. */
+  readonly hold?: ((isHeld: boolean) => void) | undefined
+}
+
+/**
+ * A stream through a tunnel as node:http, undici and database drivers expect a socket to be; ssh2's own channels lack `setTimeout`, `ref`
+ * and the rest, and end without an error when their connection is lost. It may be written to at once: what is written waits for the channel.
+ */
+export class ChannelSocket extends Duplex implements TunnelSocket {
+  readonly remoteAddress: string | undefined
+  connecting = true
+  /** Resolves with the socket itself when it is open; rejects with why it will not be. */
+  readonly whenOpen: Promise<this>
+  #inner: Duplex | undefined
+  #pendingWrite: (() => void) | undefined
+  #idleTimer: NodeJS.Timeout | undefined
+  readonly #opening = new AbortController()
+  readonly #hold: ((isHeld: boolean) => void) | undefined
+
+  constructor({ open, remoteAddress, hold }: ChannelSocketOptions) {
+    super({ allowHalfOpen: true })
+    this.remoteAddress = remoteAddress
+    this.#hold = hold
+    this.whenOpen = new Promise((resolve, reject) => {
+      this.once('connect', () => resolve(this))
+      this.once('close', () =>
+        reject(this.errored ?? new TunnelError('ERR_ABORTED', 'the socket was destroyed before it was open')),
+      )
+    })
+    quietly(this.whenOpen)
+    // Callers that only look at a promise never listen here.
+    this.on('error', () => {})
+    open(this.#opening.signal).then(
+      (inner) => this.#attach(inner),
+      (error) => this.destroy(error),
+    )
+  }
+
+  #attach(inner: Duplex): void {
+    if (this.destroyed) {
+      inner.resume()
+      inner.destroy()
+      return
+    }
+    this.#inner = inner
+    inner.on('data', (chunk: Buffer) => {
+      this.#active()
+      if (!this.push(chunk)) inner.pause()
+    })
+    inner.on('end', () => this.push(null))
+    inner.on('error', (error) => this.destroy(error))
+    inner.on('close', () => {
+      if (inner.readableEnded) this.#finish()
+      else this.destroy(new TunnelError('ERR_LOST', 'the channel was closed in the middle of its data'))
+    })
+    this.connecting = false
+    this.#active()
+    this.emit('connect')
+    this.emit('ready')
+    this.#pendingWrite?.()
+    this.#pendingWrite = undefined
+    inner.resume()
+  }
+
+  /** The other end has closed the channel: nothing can be written any more, what was read may still be consumed. */
+  #finish(): void {
+    if (!this.writableEnded) this.end()
+    if (this.readableEnded) this.destroy()
+    else this.once('end', () => this.destroy())
+  }
+
+  override _read(): void {
+    this.#inner?.resume()
+  }
+
+  override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#active()
+    const inner = this.#inner
+    if (inner === undefined) this.#pendingWrite = () => this._write(chunk, encoding, done)
+    // ssh2 never calls back for a write to a channel that the server has closed.
+    else if (inner.destroyed || !inner.writable) done(new TunnelError('ERR_CHANNEL_REFUSED', 'the server has closed the channel'))
+    else inner.write(chunk, encoding, done)
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    const inner = this.#inner
+    if (inner === undefined) this.#pendingWrite = () => this._final(done)
+    else if (inner.destroyed || !inner.writable) done()
+    else {
+      inner.end()
+      done()
+    }
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    clearTimeout(this.#idleTimer)
+    this.connecting = false
+    this.#opening.abort(error ?? new TunnelError('ERR_ABORTED', 'the socket was destroyed'))
+    const inner = this.#inner
+    if (inner !== undefined && !inner.destroyed) {
+      inner.resume()
+      inner.destroy()
+    }
+    this.#pendingWrite = undefined
+    done(error)
+  }
+
+  /** Emits 'connect' when it is open, again if it is already: database drivers call it and wait. */
+  connect(..._ignored: unknown[]): this {
+    if (!this.connecting && !this.destroyed) process.nextTick(() => this.emit('connect'))
+    return this
+  }
+
+  setTimeout(millis: number, listener?: () => void): this {
+    clearTimeout(this.#idleTimer)
+    this.#idleTimer = undefined
+    if (millis > 0 && millis < 2 ** 31) this.#idleTimer = setTimeout(() => this.emit('timeout'), millis).unref()
+    if (listener !== undefined && millis === 0) this.off('timeout', listener)
+    else if (listener !== undefined) this.once('timeout', listener)
+    return this
+  }
+
+  /** Restarts the idle time, which like a socket's only tells, and ends nothing. */
+  #active(): void {
+    this.#idleTimer?.refresh()
+  }
+
+  /** The tunnel's own socket is set to send without delay; per channel there is nothing to set. */
+  setNoDelay(): this {
+    return this
+  }
+
+  /** Keepalives belong to the tunnel. */
+  setKeepAlive(): this {
+    return this
+  }
+
+  ref(): this {
+    this.#hold?.(true)
+    return this
+  }
+
+  unref(): this {
+    this.#hold?.(false)
+    return this
+  }
+
+  destroySoon(): void {
+    if (this.writable) this.end()
+    if (this.writableFinished) this.destroy()
+    else this.once('finish', () => this.destroy())
+  }
+}

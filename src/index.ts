@@ -1,0 +1,8 @@
+export type * from './api/forward.ts'
+export type * from './api/lease.ts'
+export type * from './api/options.ts'
+export type * from './api/pool.ts'
+export type * from './api/report.ts'
+export type * from './api/target.ts'
+export { createTunnelPool } from './create-pool.ts'
+export { TunnelError, type TunnelErrorCode } from './errors.ts'

@@ -1,0 +1,64 @@
+import type { AnyActorRef, InspectionEvent } from 'xstate'
+import type { InspectedEvent } from '../api/report.ts'
+
+/** The only fields of an event that leave: ids, counts, codes, times. Nothing in them was ever near a secret. */
+const FIELDS = ['generation', 'lease', 'code', 'reason', 'wasOpen', 'force', 'withinMillis', 'graceMillis'] as const
+const ROOT = 'pool'
+
+type Observer = (event: InspectedEvent) => void
+
+/** What an observer sees of an actor: enough for Stately's inspector, and nothing that reaches our objects. */
+interface ShownActor {
+  readonly sessionId: string
+  readonly id: string
+  readonly logic: { readonly config?: unknown }
+  readonly _parent: ShownActor | undefined
+  getSnapshot(): unknown
+}
+
+function shownEvent(event: { type: string }): Record<string, unknown> {
+  const shown: Record<string, unknown> = { type: event.type }
+  for (const field of FIELDS) if (field in event) shown[field] = (event as Record<string, unknown>)[field]
+  return shown
+}
+
+function shownSnapshot(snapshot: unknown): Record<string, unknown> {
+  const { status, value, context } = snapshot as { status: string; value?: unknown; context?: Record<string, unknown> }
+  const plain = Object.entries(context ?? {}).filter(([, field]) => typeof field !== 'object' || Array.isArray(field))
+  return { status, value, context: Object.fromEntries(plain) }
+}
+
+function shownActor(ref: AnyActorRef, pool: AnyActorRef): ShownActor {
+  // Each destination is a system of its own; for whoever looks they are children of the pool.
+  const parent = ref._parent ?? (ref === pool ? undefined : pool)
+  const config = (ref as { logic?: { config?: unknown } }).logic?.config
+  return {
+    sessionId: ref.sessionId,
+    id: ref.id,
+    logic: config === undefined ? {} : { config },
+    _parent: parent === undefined ? undefined : shownActor(parent, pool),
+    getSnapshot: () => shownSnapshot(ref.getSnapshot()),
+  }
+}
+
+/** One inspection event of XState as it may be shown; `undefined` for the kinds that carry implementation. */
+export function project(event: InspectionEvent, pool: AnyActorRef): InspectedEvent | undefined {
+  const base = { rootId: ROOT, actorRef: shownActor(event.actorRef as AnyActorRef, pool) }
+  if (event.type === '@xstate.actor') return { type: event.type, ...base, snapshot: base.actorRef.getSnapshot() }
+  if (event.type !== '@xstate.event' && event.type !== '@xstate.snapshot') return undefined
+  const told = { type: event.type, ...base, event: shownEvent(event.event) }
+  if (event.type === '@xstate.snapshot') return { ...told, snapshot: shownSnapshot(event.snapshot) }
+  return { ...told, sourceRef: event.sourceRef === undefined ? undefined : shownActor(event.sourceRef as AnyActorRef, pool) }
+}
+
+/** Takes a function or what Stately's inspectors give, and keeps what it throws to itself: a throwing inspector would break the machines. */
+export function safeObserver(given: Observer | { next?: ((event: never) => void) | undefined }): Observer {
+  const observe = typeof given === 'function' ? given : (event: InspectedEvent) => given.next?.(event as never)
+  return (event) => {
+    try {
+      observe(event)
+    } catch {
+      // The observer's own affair: it sees the next event, too.
+    }
+  }
+}

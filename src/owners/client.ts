@@ -1,0 +1,25 @@
+import type { Duplex } from 'node:stream'
+import type { Client } from 'ssh2'
+import type { Held } from './scope.ts'
+
+/** The ssh2 library, loaded at the first dial: importing it costs more than all of our own code. */
+export const loadSsh2 = async (): Promise<typeof import('ssh2')> => (await import('ssh2')).default
+
+/**
+ * Makes an ssh2 client on a stream that we own. Its life is that of the stream: asked to end, it says goodbye and closes its side; forced,
+ * the stream is destroyed by us, because `client.destroy()` does nothing once `end()` was called (ssh2 #1124).
+ */
+export function ownClient(ssh2: typeof import('ssh2'), stream: Duplex, held: Held): Client {
+  const client = new ssh2.Client()
+  // ssh2 may report one failure twice, the second time after 'close': this listener stays for ever.
+  client.on('error', () => {})
+  held.askBy(() => {
+    try {
+      client.end()
+    } catch {
+      // It fails when the protocol has ended by itself; the grace and then force see to the stream.
+    }
+    if (!stream.writable) stream.destroy()
+  })
+  return client
+}

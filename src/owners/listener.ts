@@ -1,0 +1,71 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { TunnelError, type TunnelErrorCode } from '../errors.ts'
+import type { Scope } from './scope.ts'
+
+/** `path` or `host` and `port` (0: any free one). */
+export type BindAddress = { readonly path: string } | { readonly host: string; readonly port: number }
+
+const CODES: Readonly<Record<string, TunnelErrorCode>> = {
+  EADDRINUSE: 'ERR_ADDRESS_IN_USE',
+  EMFILE: 'ERR_LOCAL_LIMIT',
+  ENFILE: 'ERR_LOCAL_LIMIT',
+  ENOBUFS: 'ERR_LOCAL_LIMIT',
+  ENOMEM: 'ERR_LOCAL_LIMIT',
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'somebody listens there already',
+  EACCES: 'this user may not listen there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOENT: 'its directory does not exist',
+  EROFS: 'its directory is read-only',
+}
+
+const nameOf = (address: BindAddress) => ('path' in address ? address.path : `${address.host}:${address.port}`)
+
+/** A listener that is bound, and what it is bound to. */
+export interface OwnedListener {
+  readonly server: Server
+  /** The port that the kernel chose, when it was asked to. */
+  readonly port: number | undefined
+  /** Stops listening; connections it has accepted are their owners' business. */
+  close(): void
+}
+
+/**
+ * Binds and listens; resolves once it does. Connections arrive paused and half-open capable. The entry is struck at the server's 'close';
+ * libuv unlinks a unix socket's path as it closes it. Rejects with `ERR_ADDRESS_IN_USE`, `ERR_LOCAL_LIMIT` or `ERR_FORWARD_FAILED`.
+ */
+export function ownListener(address: BindAddress, scope: Scope, accept: (socket: Socket) => void): Promise<OwnedListener> {
+  return new Promise((resolve, reject) => {
+    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true })
+    let isBound = false
+    const close = () => {
+      if (isBound) server.close()
+    }
+    const held = scope.hold('listener', `listen ${nameOf(address)}`, { force: close })
+    server.on('connection', accept)
+    server.on('close', () => held.strike())
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      if (isBound) return
+      held.strike()
+      const code = CODES[error.code ?? ''] ?? 'ERR_FORWARD_FAILED'
+      const advice = ADVICE[error.code ?? ''] ?? error.message
+      reject(new TunnelError(code, `could not listen on ${nameOf(address)}: ${advice}`, { cause: error, phase: 'forward' }))
+    })
+    server.listen(
+      'path' in address ? { path: address.path } : { host: address.host, port: address.port, exclusive: true },
+      () => {
+        isBound = true
+        server.unref()
+        if (scope.isReleasing) {
+          close()
+          reject(new TunnelError('ERR_LOST', `the tunnel ended before ${nameOf(address)} was bound`, { phase: 'forward' }))
+          return
+        }
+        const bound = server.address()
+        resolve({ server, port: typeof bound === 'object' && bound !== null ? bound.port : undefined, close })
+      },
+    )
+  })
+}

@@ -1,0 +1,238 @@
+import type { Agent } from 'node:http'
+import { healthOf, UNKNOWN } from './actors/health.ts'
+import type { LeaseRecord } from './actors/lease-record.ts'
+import { PoolLife } from './actors/pool-life.ts'
+import { abortedBy } from './actors/waiters.ts'
+import type { ForwardSpec, Forwards, Remote, Standing } from './api/forward.ts'
+import type { AcquireOptions, Lease, NoForwards, TunnelSocket } from './api/lease.ts'
+import type { PoolOptions } from './api/options.ts'
+import type { TunnelPool } from './api/pool.ts'
+import type { Health, LedgerEntry, PoolFacts, PoolReport, PoolStats } from './api/report.ts'
+import type { Target } from './api/target.ts'
+import { assemble, type Replacements } from './assemble.ts'
+import type { Claim } from './channels/forwards.ts'
+import { ChannelSocket } from './channels/socket.ts'
+import { TunnelError } from './errors.ts'
+import { claimForward, UserLease } from './lease.ts'
+import { reportOf } from './observe/report.ts'
+import { acquireDefaults, type ResolvedAcquireOptions, resolveAcquireOptions, resolveUseOptions } from './options/acquire.ts'
+import { resolveCloseTimeout, resolveProbeOptions, resolveRetireOptions, resolveSignal } from './options/calls.ts'
+import { resolveRemote } from './options/remote.ts'
+import { remoteName } from './remote.ts'
+import { Targets } from './target/targets.ts'
+import { remaining, unlessAborted } from './wait.ts'
+import { warmAll } from './warm.ts'
+
+/** A pool of SSH tunnels; see `TunnelPool` for what each method promises. */
+export class Pool implements TunnelPool {
+  readonly #life: PoolLife
+  readonly #targets: Targets
+  readonly #defaults: ResolvedAcquireOptions
+
+  /** @internal */
+  constructor(options?: PoolOptions, replacements: Replacements = {}) {
+    const assembly = assemble(options, replacements)
+    const { options: checked } = assembly.parts
+    this.#targets = new Targets(checked)
+    this.#defaults = acquireDefaults(checked.acquireTimeoutMillis)
+    this.#life = new PoolLife(assembly, (key) => this.#targets.forget(key), replacements.machines ?? {}, this)
+  }
+
+  async acquire<const F extends Forwards = NoForwards>(target: Target, options?: AcquireOptions<F>): Promise<Lease<F>> {
+    return await this.#acquire<F>(target, resolveAcquireOptions(options, this.#defaults))
+  }
+
+  async use<T, const F extends Forwards = NoForwards>(
+    target: Target,
+    fn: (lease: Lease<F>) => T | Promise<T>,
+    options?: AcquireOptions<F> & { retries?: number | undefined },
+  ): Promise<T> {
+    const { acquire, retries } = resolveUseOptions(options, this.#defaults)
+    for (let tries = retries; ; tries -= 1) {
+      const lease = await this.#acquire<F>(target, acquire)
+      try {
+        return await fn(lease)
+      } catch (error) {
+        const isLoss = lease.signal.aborted && lease.signal.reason?.code === 'ERR_LOST'
+        if (!isLoss || tries === 0) throw error
+      } finally {
+        lease.release()
+      }
+    }
+  }
+
+  async #acquire<F extends Forwards>(target: Target, options: ResolvedAcquireOptions): Promise<Lease<F>> {
+    const resolved = this.#targets.resolve(target)
+    const { clock, hold } = this.#life.parts
+    const until = clock.now() + options.timeoutMillis
+    for (;;) {
+      if (options.signal?.aborted) throw abortedBy(options.signal)
+      this.#life.assertOpen()
+      const destination = this.#life.registry.ensure(resolved)
+      if (destination.state === 'leaving') {
+        // Forgotten just now: the next one is made when it is gone.
+        const bound = AbortSignal.any([AbortSignal.timeout(remaining(clock, until)), ...(options.signal ? [options.signal] : [])])
+        await hold.during(unlessAborted(destination.ended, bound)).catch(() => {
+          throw options.signal?.aborted ? abortedBy(options.signal) : destination.expired(options)
+        })
+        continue
+      }
+      const given = destination.acquire(options)
+      const record = given instanceof Promise ? await hold.during(given) : given
+      if (options.forwards.length === 0) return new UserLease<F>(record, NO_CLAIMS)
+      return await hold.during(this.#forward<F>(record, options, until))
+    }
+  }
+
+  async #forward<F extends Forwards>(record: LeaseRecord, options: ResolvedAcquireOptions, until: number): Promise<Lease<F>> {
+    const { clock } = this.#life.parts
+    const deadline = new AbortController()
+    const expire = () =>
+      deadline.abort(
+        new TunnelError('ERR_ACQUIRE_TIMEOUT', `no forward within ${options.timeoutMillis} ms`, { phase: 'forward' }),
+      )
+    const timer = clock.setTimeout(expire, remaining(clock, until))
+    const onAbort = () => deadline.abort(abortedBy(options.signal))
+    options.signal?.addEventListener('abort', onAbort, { once: true })
+    const claims = new Map<string, Claim>()
+    let name = ''
+    try {
+      for (const [next, spec] of options.forwards) {
+        name = next
+        claims.set(name, await claimForward(record, spec, deadline.signal))
+      }
+      return new UserLease<F>(record, claims)
+    } catch (cause) {
+      record.release(undefined)
+      if (deadline.signal.aborted) throw deadline.signal.reason
+      if (!TunnelError.is(cause)) throw cause
+      throw new TunnelError(cause.code, `forward \`${name}\`: ${cause.message}`, {
+        cause,
+        phase: cause.phase ?? 'forward',
+        hop: cause.hop,
+      })
+    } finally {
+      clock.clearTimeout(timer)
+      options.signal?.removeEventListener('abort', onAbort)
+    }
+  }
+
+  async listen<const S extends ForwardSpec>(_target: Target, _spec: S, _options?: object): Promise<Standing<S>> {
+    throw new TunnelError('ERR_UNSUPPORTED', '`listen` is not in this release yet; make a forward with `acquire`')
+  }
+
+  agentFor(_target: Target, _to?: Remote, _options?: object): Agent {
+    throw new TunnelError(
+      'ERR_UNSUPPORTED',
+      '`agentFor` is not in this release yet; give node:http `createConnection: () => pool.socket(target, to)`',
+    )
+  }
+
+  socket(target: Target, to: Remote): TunnelSocket {
+    const remote = resolveRemote(to)
+    this.#targets.resolve(target)
+    const { channelTimeoutMillis } = this.#life.parts.options
+    const socket: ChannelSocket = new ChannelSocket({
+      remoteAddress: remoteName(remote),
+      open: async (signal) => {
+        const lease = await this.#acquire(target, { ...this.#defaults, signal })
+        socket.once('close', () => lease.release())
+        if (socket.destroyed) lease.release()
+        return (await lease.connect(remote, { signal, timeoutMillis: channelTimeoutMillis })) as ChannelSocket
+      },
+    })
+    return socket
+  }
+
+  async warm(targets: readonly Target[], options?: { signal?: AbortSignal | undefined }): ReturnType<TunnelPool['warm']> {
+    const signal = resolveSignal(options)
+    const resolved = targets.map((target) => this.#targets.resolve(target))
+    const { maxTunnels, maxConnecting } = this.#life.parts.options
+    const distinct = new Set(resolved.map(({ key }) => key)).size
+    if (distinct > maxTunnels)
+      throw new TunnelError('ERR_POOL_EXHAUSTED', `${distinct} targets do not fit into maxTunnels (${maxTunnels})`)
+    this.#life.assertOpen()
+    const acquire = async (index: number) => {
+      const lease = await this.#acquire(targets[index] as Target, { ...this.#defaults, signal })
+      lease.release()
+    }
+    return await warmAll(resolved, acquire, maxConnecting)
+  }
+
+  async retire(target: Target, options?: { reason?: string | undefined; force?: boolean | undefined }): Promise<void> {
+    const { isForced } = resolveRetireOptions(options)
+    const destination = this.#life.registry.find(this.#targets.resolve(target))
+    if (destination !== undefined) await this.#life.parts.hold.during(destination.retire(isForced))
+  }
+
+  reset(target: Target): void {
+    this.#life.registry.find(this.#targets.resolve(target))?.tell({ type: 'destination.reset' })
+  }
+
+  async probe(
+    target: Target,
+    options?: { dial?: boolean | undefined; signal?: AbortSignal | undefined; timeoutMillis?: number | undefined },
+  ): Promise<Health> {
+    const { isDialing, signal, timeoutMillis } = resolveProbeOptions(options, this.#life.parts.options.channelTimeoutMillis)
+    const resolved = this.#targets.resolve(target)
+    if (isDialing && this.#life.registry.find(resolved)?.current === undefined) {
+      const lease = await this.#acquire(target, { ...this.#defaults, signal, whenResting: 'dial' }).catch((error) => {
+        if (signal?.aborted) throw error
+      })
+      lease?.release()
+    }
+    await this.#life.parts.hold.during(
+      this.#life.registry.find(resolved)?.current?.prove({ signal, timeoutMillis }) ?? Promise.resolve(),
+    )
+    return this.health(target)
+  }
+
+  health(target: Target): Health {
+    const destination = this.#life.registry.find(this.#targets.resolve(target))
+    return destination === undefined ? UNKNOWN : healthOf(destination)
+  }
+
+  inspect(observer: Parameters<TunnelPool['inspect']>[0]): () => void {
+    return this.#life.inspect(observer)
+  }
+
+  on<E extends keyof PoolFacts>(event: E, listener: (fact: PoolFacts[E]) => void): this {
+    this.#life.parts.facts.on(event, listener)
+    return this
+  }
+
+  off<E extends keyof PoolFacts>(event: E, listener: (fact: PoolFacts[E]) => void): this {
+    this.#life.parts.facts.off(event, listener)
+    return this
+  }
+
+  get stats(): PoolStats {
+    return this.#life.parts.tally.snapshot()
+  }
+
+  report(): PoolReport {
+    return reportOf(this.#life.registry.all())
+  }
+
+  resources(): readonly LedgerEntry[] {
+    return this.#life.parts.ledger.entries()
+  }
+
+  async settled(): Promise<void> {
+    await this.#life.parts.hold.during(this.#life.parts.tally.settled())
+  }
+
+  async close(options?: { timeoutMillis?: number | undefined }): Promise<void> {
+    await this.#life.close(resolveCloseTimeout(options, this.#life.parts.options.drainTimeoutMillis))
+  }
+
+  async destroy(reason?: Error): Promise<void> {
+    await this.#life.destroy(reason)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+}
+
+const NO_CLAIMS: ReadonlyMap<string, Claim> = new Map()

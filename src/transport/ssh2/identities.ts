@@ -1,0 +1,129 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { AnyAuthMethod, NextAuthHandler, Prompt } from 'ssh2'
+import { TunnelError } from '../../errors.ts'
+import { shown } from '../../shown.ts'
+import type { ResolvedIdentity } from '../../target.ts'
+import { unlessAborted } from '../../wait.ts'
+import type { Dial } from '../transport.ts'
+import { agentOf } from './agent.ts'
+import { privateKey } from './private-key.ts'
+
+type Ssh2 = typeof import('ssh2')
+/** Makes one method when its turn comes; `undefined`: nothing to offer here, go on. */
+type Offer = (methodsLeft: readonly string[] | null) => Promise<AnyAuthMethod | undefined>
+
+const USUAL_KEYS = ['id_ed25519', 'id_ecdsa', 'id_rsa']
+
+const refuseCertificate = (certificate: unknown) => {
+  if (certificate === undefined) return
+  throw new TunnelError('ERR_UNSUPPORTED', "certificates need transport 'openssh': ssh2 cannot use them", { phase: 'auth' })
+}
+
+/** Answers one hidden prompt, once: what a server that asks for a password this way sends. Anything else gets no answer. */
+function promptAnswerer(password: string) {
+  let hasAnswered = false
+  return (_name: string, _instructions: string, _language: string, prompts: Prompt[], finish: (answers: string[]) => void) => {
+    const isPassword = prompts.length === 1 && prompts[0]?.echo !== true && !hasAnswered
+    if (isPassword) hasAnswered = true
+    finish(isPassword ? [password] : [])
+  }
+}
+
+function offersOf(ssh2: Ssh2, identity: ResolvedIdentity, { target, scope, signal }: Dial): Offer[] {
+  const username = target.user
+  switch (identity.kind) {
+    case 'path':
+    case 'key':
+      refuseCertificate(identity.certificate)
+      return [
+        async () => ({ type: 'publickey', username, key: await privateKey(ssh2, identity, signal) }) as unknown as AnyAuthMethod,
+      ]
+    case 'agent':
+      return [
+        async () => {
+          const path = identity.socketPath ?? process.env.SSH_AUTH_SOCK
+          if (path === undefined || path === '')
+            throw new TunnelError('ERR_AGENT', 'identity `agent: true` needs SSH_AUTH_SOCK, which is not set', { phase: 'auth' })
+          return { type: 'agent', username, agent: agentOf(ssh2, path, identity.publicKeys, scope, signal) }
+        },
+      ]
+    case 'password': {
+      const password = identity.password.reveal()
+      const isLeft = (method: string, left: readonly string[] | null) => left === null || left.includes(method)
+      return [
+        async (left) => (isLeft('password', left) ? { type: 'password', username, password } : undefined),
+        async (left) =>
+          isLeft('keyboard-interactive', left)
+            ? { type: 'keyboard-interactive', username, prompt: promptAnswerer(password) }
+            : undefined,
+      ]
+    }
+    case 'load':
+      throw new TypeError('a loader is resolved before its offers are made')
+    case 'ambient': {
+      const agent = process.env.SSH_AUTH_SOCK
+      const files = USUAL_KEYS.map(
+        (name): ResolvedIdentity => ({
+          kind: 'path',
+          path: join(homedir(), '.ssh', name),
+          passphrase: undefined,
+          certificate: undefined,
+        }),
+      )
+      const usual = files.flatMap((file) => offersOf(ssh2, file, { target, scope, signal } as Dial))
+      const optional = usual.map(
+        (offer): Offer =>
+          (left) =>
+            offer(left).catch(() => undefined),
+      )
+      return agent === undefined || agent === ''
+        ? optional
+        : [async () => ({ type: 'agent', username, agent: agentOf(ssh2, agent, undefined, scope, signal) }), ...optional]
+    }
+  }
+}
+
+async function load(identity: Extract<ResolvedIdentity, { kind: 'load' }>, signal: AbortSignal): Promise<ResolvedIdentity> {
+  try {
+    return await unlessAborted(identity.load(signal), signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (TunnelError.is(error)) throw error
+    throw new TunnelError('ERR_AGENT', `the loader of identity ${shown(identity.id)} failed`, { cause: error, phase: 'auth' })
+  }
+}
+
+/**
+ * Reads and parses every key that is known beforehand, so that a bad one fails before a connection is made.
+ * Rejects with `ERR_KEY_FORMAT` or `ERR_UNSUPPORTED`.
+ */
+export async function checkIdentities(ssh2: Ssh2, { target, signal }: Dial): Promise<void> {
+  for (const identity of target.identities) {
+    if (identity.kind !== 'path' && identity.kind !== 'key') continue
+    refuseCertificate(identity.certificate)
+    await privateKey(ssh2, identity, signal)
+  }
+}
+
+/** ssh2's authentication handler: exactly the identities of the target, in order, each made when its turn comes; `fail` hears why one could not be. */
+export function authHandler(ssh2: Ssh2, dial: Dial, fail: (error: unknown) => void) {
+  const identities = [...dial.target.identities]
+  const offers: Offer[] = []
+  const nextMethod = async (left: readonly string[] | null): Promise<AnyAuthMethod | false> => {
+    for (;;) {
+      const offer = offers.shift()
+      if (offer !== undefined) {
+        const method = await offer(left)
+        if (method !== undefined) return method
+        continue
+      }
+      const identity = identities.shift()
+      if (identity === undefined) return false
+      offers.push(...offersOf(ssh2, identity.kind === 'load' ? await load(identity, dial.signal) : identity, dial))
+    }
+  }
+  return (left: string[] | null, _partial: boolean | null, next: NextAuthHandler): void => {
+    nextMethod(left).then((method) => next(method as AnyAuthMethod), fail)
+  }
+}
