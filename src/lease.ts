@@ -1,3 +1,4 @@
+import { onAbort } from './aborts.ts'
 import type { LeaseRecord } from './actors/lease-record.ts'
 import { abortedBy } from './actors/waiters.ts'
 import type { Forward, ForwardSpec, Forwards, Remote } from './api/forward.ts'
@@ -64,12 +65,11 @@ export class UserLease<F extends Forwards> implements Lease<F> {
     const { signal, timeoutMillis } = resolveConnectOptions(options, { signal: undefined, timeoutMillis: channelTimeoutMillis })
     if (signal?.aborted) throw abortedBy(signal)
     const socket = this.#open(resolveRemote(to), timeoutMillis)
-    const onAbort = () => socket.destroy(abortedBy(signal))
-    signal?.addEventListener('abort', onAbort, { once: true })
+    const takeBack = onAbort(signal, () => socket.destroy(abortedBy(signal)))
     try {
       return await socket.whenOpen
     } finally {
-      signal?.removeEventListener('abort', onAbort)
+      takeBack()
     }
   }
 
@@ -84,15 +84,13 @@ export class UserLease<F extends Forwards> implements Lease<F> {
     if (refusal !== undefined) throw refusal
     if (run.signal?.aborted) throw abortedBy(run.signal)
     const controller = new AbortController()
-    const onEnding = () => controller.abort(ending.reason)
-    const onAbort = () => controller.abort(abortedBy(run.signal))
-    ending.addEventListener('abort', onEnding, { once: true })
-    run.signal?.addEventListener('abort', onAbort, { once: true })
+    const notEnded = onAbort(ending, () => controller.abort(ending.reason))
+    const notAborted = onAbort(run.signal, () => controller.abort(abortedBy(run.signal)))
     try {
       return await tunnel.up.exec(command, { ...run, signal: controller.signal })
     } finally {
-      ending.removeEventListener('abort', onEnding)
-      run.signal?.removeEventListener('abort', onAbort)
+      notEnded()
+      notAborted()
     }
   }
 

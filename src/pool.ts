@@ -1,4 +1,5 @@
 import type { Agent } from 'node:http'
+import { onAbort } from './aborts.ts'
 import { healthOf, UNKNOWN } from './actors/health.ts'
 import type { LeaseRecord } from './actors/lease-record.ts'
 import { PoolLife } from './actors/pool-life.ts'
@@ -92,8 +93,7 @@ export class Pool implements TunnelPool {
         new TunnelError('ERR_ACQUIRE_TIMEOUT', `no forward within ${options.timeoutMillis} ms`, { phase: 'forward' }),
       )
     const timer = clock.setTimeout(expire, remaining(clock, until))
-    const onAbort = () => deadline.abort(abortedBy(options.signal))
-    options.signal?.addEventListener('abort', onAbort, { once: true })
+    const takeBack = onAbort(options.signal, () => deadline.abort(abortedBy(options.signal)))
     const claims = new Map<string, Claim>()
     let name = ''
     try {
@@ -113,7 +113,7 @@ export class Pool implements TunnelPool {
       })
     } finally {
       clock.clearTimeout(timer)
-      options.signal?.removeEventListener('abort', onAbort)
+      takeBack()
     }
   }
 

@@ -1,18 +1,19 @@
+import { onAbort } from './aborts.ts'
+
 /** Rejects with the signal's reason as soon as it aborts; the promise goes on unheard, and `late` gets a value it still brings. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined, late?: (value: T) => void): Promise<T> {
   if (signal === undefined) return promise
   return new Promise<T>((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) reject(signal.reason)
+    const takeBack = onAbort(signal, () => reject(signal.reason))
     promise.then(
       (value) => {
-        signal.removeEventListener('abort', onAbort)
+        takeBack()
         if (signal.aborted) late?.(value)
         resolve(value)
       },
       (error) => {
-        signal.removeEventListener('abort', onAbort)
+        takeBack()
         reject(error)
       },
     )

@@ -1,3 +1,4 @@
+import { onAbort } from '../aborts.ts'
 import { TunnelError } from '../errors.ts'
 import type { ResolvedAcquireOptions } from '../options/acquire.ts'
 import type { LeaseRecord } from './lease-record.ts'
@@ -15,7 +16,7 @@ export class Waiter {
   readonly #timer: unknown
   readonly #resolve: (lease: LeaseRecord) => void
   readonly #reject: (error: unknown) => void
-  readonly #onAbort: () => void
+  readonly #takeBack: () => void
   isSettled = false
 
   constructor(
@@ -33,8 +34,7 @@ export class Waiter {
     this.#resolve = settle.resolve
     this.#reject = settle.reject
     this.#settled = settled
-    this.#onAbort = () => this.reject(abortedBy(options.signal))
-    options.signal?.addEventListener('abort', this.#onAbort, { once: true })
+    this.#takeBack = onAbort(options.signal, () => this.reject(abortedBy(options.signal)))
     this.#timer = parts.clock.setTimeout(() => this.reject(expired()), options.timeoutMillis)
     parts.tally.waiting += 1
   }
@@ -51,7 +51,7 @@ export class Waiter {
     if (this.isSettled) return false
     this.isSettled = true
     this.#parts.clock.clearTimeout(this.#timer)
-    this.options.signal?.removeEventListener('abort', this.#onAbort)
+    this.#takeBack()
     this.#parts.tally.waiting -= 1
     this.#settled(this)
     return true

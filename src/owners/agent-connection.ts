@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { onAbort } from '../aborts.ts'
 import { TunnelError } from '../errors.ts'
 import { quietly } from '../wait.ts'
 import type { Scope } from './scope.ts'
@@ -17,7 +18,7 @@ export function connectAgent(socketPath: string, scope: Scope, signal: AbortSign
     const made = connect({ path: socketPath })
     socket = made
     const close = () => void made.destroy()
-    signal.addEventListener('abort', close, { once: true })
+    const takeBack = onAbort(signal, close)
     made.on('connect', () => resolve({ socket: made, close }))
     made.on('error', (error) => {
       const advice = 'start one (ssh-agent) or name another identity'
@@ -29,7 +30,7 @@ export function connectAgent(socketPath: string, scope: Scope, signal: AbortSign
       )
     })
     made.once('close', () => {
-      signal.removeEventListener('abort', close)
+      takeBack()
       held.strike()
       reject(
         signal.aborted

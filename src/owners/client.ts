@@ -1,9 +1,10 @@
 import type { Duplex } from 'node:stream'
 import type { Client } from 'ssh2'
+import { load } from './load.ts'
 import type { Held } from './scope.ts'
 
 /** The ssh2 library, loaded at the first dial: importing it costs more than all of our own code. */
-export const loadSsh2 = async (): Promise<typeof import('ssh2')> => (await import('ssh2')).default
+export const loadSsh2 = async (): Promise<typeof import('ssh2')> => (await load(() => import('ssh2'))).default
 
 /**
  * Makes an ssh2 client on a stream that we own. Its life is that of the stream: asked to end, it says goodbye and closes its side; forced,

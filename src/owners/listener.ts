@@ -54,7 +54,7 @@ export function ownListener(address: BindAddress, scope: Scope, accept: (socket:
       reject(new TunnelError(code, `could not listen on ${nameOf(address)}: ${advice}`, { cause: error, phase: 'forward' }))
     })
     server.listen(
-      'path' in address ? { path: address.path } : { host: address.host, port: address.port, exclusive: true },
+      'path' in address ? { path: address.path, exclusive: true } : { host: address.host, port: address.port, exclusive: true },
       () => {
         isBound = true
         server.unref()

@@ -1,4 +1,5 @@
 import { connect, isIPv6, type Socket } from 'node:net'
+import { onAbort } from '../aborts.ts'
 import { TunnelError, type TunnelErrorCode } from '../errors.ts'
 import { lookupAll } from './lookup.ts'
 import type { Held, Scope } from './scope.ts'
@@ -71,12 +72,8 @@ export async function connectTcp(request: TcpRequest): Promise<OwnedSocket> {
     let firstError: unknown
     const settle = (winner?: OwnedSocket) => {
       clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
+      takeBack()
       for (const loser of racing) if (loser !== winner) loser.socket.destroy()
-    }
-    const onAbort = () => {
-      settle()
-      reject(signal.reason)
     }
     const next = () => {
       clearTimeout(timer)
@@ -102,7 +99,10 @@ export async function connectTcp(request: TcpRequest): Promise<OwnedSocket> {
       })
       if (waiting.length > 0) timer = setTimeout(next, NEXT_ATTEMPT_MILLIS).unref()
     }
-    signal.addEventListener('abort', onAbort, { once: true })
+    const takeBack = onAbort(signal, () => {
+      settle()
+      reject(signal.reason)
+    })
     next()
   })
 }

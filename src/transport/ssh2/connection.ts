@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { Client, ClientChannel } from 'ssh2'
+import { onAbort } from '../../aborts.ts'
 import type { Remote } from '../../api/forward.ts'
 import type { ExecResult } from '../../api/lease.ts'
 import { TunnelError } from '../../errors.ts'
@@ -172,14 +173,13 @@ export class Ssh2Connection implements Connection {
         if (isSettled) return
         isSettled = true
         this.#dial.clock.clearTimeout(timer)
-        signal?.removeEventListener('abort', onAbort)
+        takeBack()
         this.#lostListeners.delete(reject)
         done()
       }
       const fail = (error: unknown) => settle(() => reject(error))
-      const onAbort = () => fail(signal?.reason)
       const timer = this.#dial.clock.setTimeout(() => fail(tooLate()), timeoutMillis)
-      signal?.addEventListener('abort', onAbort, { once: true })
+      const takeBack = onAbort(signal, () => fail(signal?.reason))
       this.#lostListeners.add(fail)
       start(
         (value) => settle(() => resolve(value)),

@@ -1,4 +1,5 @@
 import type { ClientChannel } from 'ssh2'
+import { onAbort } from '../../aborts.ts'
 import type { ExecResult } from '../../api/lease.ts'
 import type { Clock } from '../../clock.ts'
 import { TunnelError } from '../../errors.ts'
@@ -13,16 +14,15 @@ export function collect(stream: ClientChannel, run: Run, lost: () => TunnelError
     let exitSignal: string | null = null
     const settle = (done: () => void) => {
       clock.clearTimeout(timer)
-      run.signal?.removeEventListener('abort', onAbort)
+      takeBack()
       done()
     }
     const fail = (error: unknown) => settle(() => reject(error))
-    const onAbort = () => fail(run.signal?.reason)
     const timer = clock.setTimeout(
       () => fail(new TunnelError('ERR_EXEC', `the command did not end within ${run.timeoutMillis} ms`)),
       run.timeoutMillis,
     )
-    run.signal?.addEventListener('abort', onAbort, { once: true })
+    const takeBack = onAbort(run.signal, () => fail(run.signal?.reason))
     const gather = (name: 'stdout' | 'stderr') => (chunk: Buffer) => {
       sizes[name] += chunk.length
       output[name].push(chunk)

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { Client, ConnectConfig } from 'ssh2'
+import { onAbort } from '../../aborts.ts'
 import { TunnelError } from '../../errors.ts'
 import { ownClient } from '../../owners/client.ts'
 import type { Held } from '../../owners/scope.ts'
@@ -49,9 +50,8 @@ export function handshake(
     const client = ownClient(ssh2, stream, held)
     const connection = new Ssh2Connection(client, stream, dial)
     const fail = (error: unknown) => connection.lose(dialError(error, phase, target.id))
-    const onAbort = () => fail(signal.reason)
     connection.onLost((error) => {
-      signal.removeEventListener('abort', onAbort)
+      takeBack()
       reject(error)
     })
     client.on('error', (error) => (phase === 'open' ? connection.lose(error) : fail(error)))
@@ -65,7 +65,7 @@ export function handshake(
           ),
         )
     })
-    signal.addEventListener('abort', onAbort, { once: true })
+    const takeBack = onAbort(signal, () => fail(signal.reason))
 
     let firstKey: Buffer | undefined
     const verifyHostKey = (key: Buffer, verdict: (isGood: boolean) => void) => {
@@ -102,7 +102,7 @@ export function handshake(
     client.once('ready', () => {
       if (connection.error !== undefined) return
       phase = 'open'
-      signal.removeEventListener('abort', onAbort)
+      takeBack()
       connection.begin()
       resolve(connection)
     })
@@ -123,7 +123,7 @@ export function handshake(
       client.connect(config)
       guard(client, dial.clock, fail, (channel, bytes) => connection.received(channel, bytes))
       holdAtBanner(stream, dial, () => enter('kex'), fail)
-      if (signal.aborted) onAbort()
+      if (signal.aborted) fail(signal.reason)
     } catch (error) {
       fail(error)
     }
