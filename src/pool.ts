@@ -3,7 +3,7 @@ import { onAbort } from './aborts.ts'
 import { healthOf, UNKNOWN } from './actors/health.ts'
 import type { LeaseRecord } from './actors/lease-record.ts'
 import { PoolLife } from './actors/pool-life.ts'
-import { abortedBy } from './actors/waiters.ts'
+import { abortedBy } from './actors/waiter.ts'
 import type { ForwardSpec, Forwards, Remote, Standing } from './api/forward.ts'
 import type { AcquireOptions, Lease, NoForwards, TunnelSocket } from './api/lease.ts'
 import type { PoolOptions } from './api/options.ts'
@@ -74,11 +74,11 @@ export class Pool implements TunnelPool {
         // Forgotten just now: the next one is made when it is gone.
         const bound = AbortSignal.any([AbortSignal.timeout(remaining(clock, until)), ...(options.signal ? [options.signal] : [])])
         await hold.during(unlessAborted(destination.ended, bound)).catch(() => {
-          throw options.signal?.aborted ? abortedBy(options.signal) : destination.expired(options)
+          throw options.signal?.aborted ? abortedBy(options.signal) : destination.lending.expired(options)
         })
         continue
       }
-      const given = destination.acquire(options)
+      const given = destination.lending.acquire(options)
       const record = given instanceof Promise ? await hold.during(given) : given
       if (options.forwards.length === 0) return new UserLease<F>(record, NO_CLAIMS)
       return await hold.during(this.#forward<F>(record, options, until))

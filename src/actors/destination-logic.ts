@@ -31,11 +31,11 @@ export function destinationLogic(
       }),
     },
     actions: {
-      serve: ({ context }) => of(context).serveSoon(),
-      failWaiters: ({ context, event }) => of(context).failWaiters(generationOf(event)),
+      serve: ({ context }) => of(context).lending.serveSoon(),
+      failWaiters: ({ context, event }) => of(context).lending.fail(generationOf(event)),
       refuseStuck: ({ context }) => {
         const stuck = context.stuck.map((generation) => `generation ${generation}`).join(', ')
-        of(context).rejectWaiters(
+        of(context).lending.rejectAll(
           new TunnelError('ERR_STUCK', `${context.id}: no further dial while ${stuck} will not die; see report()`),
         )
       },

@@ -2,15 +2,13 @@ import type { ActorRefFrom } from 'xstate'
 import type { destinationMachine } from '../../machines/destination.ts'
 import type { DestinationContext } from '../../machines/destination-words.ts'
 import { TunnelError } from '../errors.ts'
-import type { ResolvedAcquireOptions } from '../options/acquire.ts'
 import type { ResolvedTarget } from '../target.ts'
 import { Exclusives } from './exclusives.ts'
-import { LeaseRecord } from './lease-record.ts'
+import { Lending } from './lending.ts'
 import type { Parts } from './parts.ts'
 import { Resting } from './resting.ts'
 import { Successions } from './successions.ts'
 import { Tunnel } from './tunnel.ts'
-import { Waiter } from './waiters.ts'
 
 type Ref = ActorRefFrom<typeof destinationMachine>
 
@@ -19,7 +17,7 @@ export class Destination {
   readonly parts: Parts
   readonly target: ResolvedTarget
   readonly tunnels = new Map<number, Tunnel>()
-  readonly waiters = new Set<Waiter>()
+  readonly lending: Lending
   readonly resting: Resting
   readonly exclusives: Exclusives
   readonly successions: Successions
@@ -30,7 +28,6 @@ export class Destination {
   lastProvenAt = Number.NEGATIVE_INFINITY
   #ref: Ref | undefined
   #end: () => void = () => {}
-  #isWanted = false
   #endError: TunnelError | undefined
   #lostAt = Number.NEGATIVE_INFINITY
 
@@ -38,6 +35,7 @@ export class Destination {
     this.parts = parts
     this.target = target
     this.resting = new Resting(parts.clock, target.id)
+    this.lending = new Lending(this)
     this.exclusives = new Exclusives(this)
     this.successions = new Successions()
     this.ended = new Promise((resolve) => {
@@ -61,7 +59,7 @@ export class Destination {
     this.state = to
     if (to === 'serving') this.resting.end()
     if (to !== 'resting' && to !== 'barred') return
-    this.#rest(to === 'resting' ? context.restMillis : options.barredRetryMillis)
+    this.lending.rest(to === 'resting' ? context.restMillis : options.barredRetryMillis)
     const error = this.resting.cause ?? new TunnelError('ERR_LOST', `${this.target.id}: the dial failed`)
     if (to === 'barred') facts.publish('destination.barred', { destination: this.target.id, error })
     else
@@ -86,131 +84,6 @@ export class Destination {
   get mayDialNow(): boolean {
     const { losses, clock } = this.parts
     return clock.now() - this.#lostAt > 1_000 || !losses.isStorm
-  }
-
-  /** A lease, at once if the current tunnel can be lent, else when it is this one's turn. */
-  acquire(options: ResolvedAcquireOptions): LeaseRecord | Promise<LeaseRecord> {
-    if (options.isExclusive) return this.exclusives.acquire(options)
-    if (this.waiters.size === 0 && this.#isProven(this.current)) {
-      const lease = this.#lend(this.current, options, this.parts.clock.now())
-      if (lease !== undefined) return lease
-    }
-    return this.#queue(options)
-  }
-
-  #isProven(tunnel: Tunnel | undefined): boolean {
-    if (tunnel === undefined || !tunnel.isOpen) return false
-    const { clock, options, naps } = this.parts
-    return tunnel.provenAt > naps.wokeAt && clock.now() - tunnel.provenAt <= options.verifyAfterMillis
-  }
-
-  #lend(tunnel: Tunnel | undefined, options: ResolvedAcquireOptions, askedAt: number): LeaseRecord | undefined {
-    if (tunnel === undefined) return undefined
-    const { parts } = this
-    const stack = parts.options.traceLeases ? new Error('acquired').stack : undefined
-    const lease = new LeaseRecord(tunnel, parts.nextLease(), options.label, stack)
-    if (!tunnel.grant(lease)) return undefined
-    const waitMillis = lease.takenAt - askedAt
-    parts.facts.publish('lease.acquired', {
-      destination: this.target.id,
-      generation: tunnel.generation,
-      lease: lease.id,
-      label: options.label,
-      waitMillis,
-    })
-    return lease
-  }
-
-  #queue(options: ResolvedAcquireOptions): Promise<LeaseRecord> {
-    const refusal = this.refusal(options)
-    if (refusal !== undefined) return Promise.reject(refusal)
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter = new Waiter(
-        this.parts,
-        options,
-        { resolve, reject },
-        (settled) => {
-          this.waiters.delete(settled)
-          this.#syncWanted()
-        },
-        () => this.expired(options),
-      )
-      this.waiters.add(waiter)
-      this.#syncWanted()
-      if (options.whenResting === 'dial') this.tell({ type: 'dial.forced' })
-      else if (this.state === 'serving') this.serveSoon()
-    })
-  }
-
-  /** Why this acquire is refused at the door. */
-  refusal(options: ResolvedAcquireOptions): TunnelError | undefined {
-    const { clock, tally, options: limits } = this.parts
-    if (tally.waiting >= limits.maxWaiting)
-      return new TunnelError('ERR_POOL_EXHAUSTED', `${limits.maxWaiting} acquires are waiting already (maxWaiting)`, {
-        phase: 'queued',
-      })
-    if (options.timeoutMillis === 0) return this.resting.refusal(this.state, options, clock.now()) ?? this.expired(options)
-    return this.resting.refusal(this.state, options, clock.now() + options.timeoutMillis)
-  }
-
-  /** What an acquire is told whose time is up. */
-  expired({ timeoutMillis }: ResolvedAcquireOptions): TunnelError {
-    const dialing = this.known?.dialing
-    const phase = (dialing === undefined ? undefined : this.tunnels.get(dialing)?.phase) ?? 'queued'
-    const { cause } = this.resting
-    const where = phase === 'queued' ? 'still waiting for a place to dial' : `the dial was at ${phase}`
-    return new TunnelError('ERR_ACQUIRE_TIMEOUT', `${this.target.id}: no tunnel within ${timeoutMillis} ms (${where})`, {
-      cause,
-      phase,
-    })
-  }
-
-  #syncWanted(): void {
-    const isWanted = this.waiters.size > 0
-    if (isWanted === this.#isWanted) return
-    this.#isWanted = isWanted
-    this.tell({ type: isWanted ? 'dial.wanted' : 'dial.unwanted' })
-  }
-
-  /** Serves once the transition under way is done: a tunnel that is still in it counts nobody. */
-  serveSoon(): void {
-    queueMicrotask(() => this.#serve())
-  }
-
-  #serve(): void {
-    const tunnel = this.current
-    if (tunnel === undefined || !tunnel.isOpen) return
-    if (this.waiters.size > 0 && !this.#isProven(tunnel)) {
-      tunnel.tell({ type: 'tunnel.verify' })
-      return
-    }
-    for (const waiter of this.waiters) {
-      const lease = this.#lend(tunnel, waiter.options, waiter.askedAt)
-      // Not counted: it stays first in line for the next generation.
-      if (lease === undefined) return
-      waiter.resolve(lease)
-    }
-    if (tunnel.leases.size === 0) this.parts.idle.add(tunnel)
-  }
-
-  /** A dial failed: all who wait hear why, except those who would rather wait on. */
-  failWaiters(generation: number): void {
-    const error = this.tunnels.get(generation)?.failure(undefined, 'the dial failed') ?? this.resting.cause
-    this.resting.cause = error
-    for (const waiter of [...this.waiters]) if (waiter.options.whenResting !== 'wait') waiter.reject(error)
-  }
-
-  /** It rests or is barred from now: waiting may have become vain. */
-  #rest(millis: number): void {
-    this.resting.begin(millis, this.resting.cause)
-    for (const waiter of [...this.waiters]) {
-      const refusal = this.resting.refusal(this.state, waiter.options, waiter.deadline)
-      if (refusal !== undefined) waiter.reject(refusal)
-    }
-  }
-
-  rejectWaiters(error: TunnelError): void {
-    for (const waiter of [...this.waiters]) waiter.reject(error)
   }
 
   /** Waits for a place to dial and enters the tunnel that will dial in it. */
@@ -258,7 +131,7 @@ export class Destination {
   dismiss(): void {
     const error =
       this.#endError ?? new TunnelError('ERR_POOL_CLOSED', `${this.target.id}: the destination ends`, { phase: 'queued' })
-    this.rejectWaiters(error)
+    this.lending.rejectAll(error)
     this.exclusives.end(error)
     // A tunnel whose actor never ran tells no end.
     for (const { isAttached, generation } of [...this.tunnels.values()])
@@ -295,7 +168,7 @@ export class Destination {
   /** Its machine is final, or broke: whatever is left is freed by force. */
   async end(error?: TunnelError): Promise<void> {
     const told = error ?? this.#endError ?? new TunnelError('ERR_POOL_CLOSED', `${this.target.id}: the destination has ended`)
-    this.rejectWaiters(told)
+    this.lending.rejectAll(told)
     this.exclusives.end(told)
     this.successions.fail(told)
     for (const [generation, tunnel] of [...this.tunnels]) {

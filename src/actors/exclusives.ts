@@ -2,7 +2,7 @@ import { TunnelError } from '../errors.ts'
 import type { ResolvedAcquireOptions } from '../options/acquire.ts'
 import type { Destination } from './destination.ts'
 import { LeaseRecord } from './lease-record.ts'
-import { Waiter } from './waiters.ts'
+import { Waiter } from './waiter.ts'
 
 /** Tunnels of one lease each: dialled for it, never current, closed with it. They share the destination's back-off and bar. */
 export class Exclusives {
@@ -15,7 +15,7 @@ export class Exclusives {
   }
 
   acquire(options: ResolvedAcquireOptions): Promise<LeaseRecord> {
-    const refusal = this.#destination.refusal(options)
+    const refusal = this.#destination.lending.refusal(options)
     if (refusal !== undefined) return Promise.reject(refusal)
     return new Promise<LeaseRecord>((resolve, reject) => {
       const controller = new AbortController()
@@ -28,7 +28,7 @@ export class Exclusives {
         if (tunnel?.leases.size === 0) tunnel.tell({ type: 'tunnel.destroy', reason: 'nobody waits for it' })
       }
       const waiter = new Waiter(this.#destination.parts, options, { resolve, reject }, settled, () =>
-        this.#destination.expired(options),
+        this.#destination.lending.expired(options),
       )
       const queued = { waiter, controller }
       this.#queued.add(queued)
@@ -70,7 +70,7 @@ export class Exclusives {
         label,
         parts.options.traceLeases ? new Error('acquired').stack : undefined,
       )
-      if (!tunnel.grant(lease)) return waiter.reject(tunnel.failure('ERR_LOST', 'it was lost before it could be lent'))
+      if (!tunnel.leases.grant(lease)) return waiter.reject(tunnel.failure('ERR_LOST', 'it was lost before it could be lent'))
       const waitMillis = lease.takenAt - waiter.askedAt
       parts.facts.publish('lease.acquired', { destination: target.id, generation, lease: lease.id, label, waitMillis })
       waiter.resolve(lease)

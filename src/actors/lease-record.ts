@@ -66,7 +66,7 @@ export class LeaseRecord {
     if (this.isReleased) return
     this.isReleased = true
     this.#end(new TunnelError('ERR_ABORTED', `lease ${this.id} was released`))
-    this.tunnel.giveBack(this, fault, isAbandoned)
+    this.tunnel.leases.giveBack(this, fault, isAbandoned)
   }
 
   /** The tunnel ends under it. */

@@ -33,7 +33,7 @@ export function tunnelLogic(
       release: fromPromise<void, TunnelName & { force: boolean }>(({ input }) => of(input).release(input.force)),
     },
     actions: {
-      cutLeases: ({ context }) => tunnels.get(context.generation)?.cutLeases(context.code, context.reason),
+      cutLeases: ({ context }) => tunnels.get(context.generation)?.leases.cut(context.code, context.reason),
     },
     guards: {
       scopeIsHeld: ({ context }) => (tunnels.get(context.generation)?.scope.size ?? 0) > 0,

@@ -7,10 +7,10 @@ import { Scope } from '../owners/scope.ts'
 import type { ResolvedTarget } from '../target.ts'
 import type { Bounds, Connection, Phase } from '../transport/transport.ts'
 import { unlessAborted } from '../wait.ts'
-import type { LeaseRecord } from './lease-record.ts'
 import type { Parts } from './parts.ts'
+import { TunnelLeases } from './tunnel-leases.ts'
 import { TunnelRecord } from './tunnel-record.ts'
-import { abortedBy } from './waiters.ts'
+import { abortedBy } from './waiter.ts'
 
 const asTunnelError = (error: unknown): TunnelError =>
   TunnelError.is(error)
@@ -23,7 +23,7 @@ export class Tunnel {
   readonly target: ResolvedTarget
   readonly generation: number
   readonly scope: Scope
-  readonly leases = new Set<LeaseRecord>()
+  readonly leases: TunnelLeases
   readonly record: TunnelRecord
   /** The first cause: what follows from it is not told instead. */
   error: TunnelError | undefined
@@ -46,6 +46,7 @@ export class Tunnel {
     this.#place = place
     this.scope = new Scope(parts.ledger, `${target.id} generation ${generation}`)
     this.record = new TunnelRecord(this)
+    this.leases = new TunnelLeases(this)
     this.#phaseSince = parts.clock.now()
   }
 
@@ -210,51 +211,9 @@ export class Tunnel {
     await this.scope.emptied()
   }
 
-  /** Counts a lease, if the machine does. */
-  grant(lease: LeaseRecord): boolean {
-    if (!this.isOpen) return false
-    if (this.leases.size === 0) this.tell({ type: 'lease.taken', generation: this.generation, lease: lease.id })
-    if (this.snapshot()?.context.isLeased !== true) return false
-    this.leases.add(lease)
-    this.parts.idle.delete(this)
-    this.parts.tally.leases += 1
-    this.parts.hold.take()
-    return true
-  }
-
-  giveBack(lease: LeaseRecord, fault: Error | undefined, isAbandoned: boolean): void {
-    if (!this.leases.delete(lease)) return
-    const { facts, tally, hold, clock, room, idle } = this.parts
-    tally.leases -= 1
-    hold.give()
-    const named = { generation: this.generation, lease: lease.id }
-    if (fault !== undefined) this.tell({ type: 'lease.faulted', ...named })
-    if (this.leases.size === 0) {
-      this.tell({ type: 'lease.returned', ...named })
-      if (this.isOpen) {
-        idle.add(this)
-        if (room.waiting > 0) room.makeRoom()
-      }
-    }
-    const fact = { destination: this.target.id, ...named }
-    if (isAbandoned) facts.publish('lease.abandoned', fact)
-    facts.publish('lease.released', { ...fact, heldMillis: clock.now() - lease.takenAt, fault })
-  }
-
-  /** The leases that are still out end with the tunnel's reason. */
-  cutLeases(code: string | undefined, reason: string): void {
-    if (this.leases.size === 0) return
-    const error = this.failure(code, `the tunnel was closed under the lease: ${reason}`)
-    this.record.leasesCut += this.leases.size
-    for (const lease of [...this.leases]) {
-      lease.cut(error)
-      this.giveBack(lease, error, false)
-    }
-  }
-
   /** Frees all without asking: the net for an actor that was stopped or broke. */
   async bury(): Promise<void> {
-    this.cutLeases('ERR_LOST', 'its actor ended')
+    this.leases.cut('ERR_LOST', 'its actor ended')
     this.#place.release()
     await this.release(true)
   }

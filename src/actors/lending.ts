@@ -1,0 +1,146 @@
+import { TunnelError } from '../errors.ts'
+import type { ResolvedAcquireOptions } from '../options/acquire.ts'
+import type { Destination } from './destination.ts'
+import { LeaseRecord } from './lease-record.ts'
+import type { Parts } from './parts.ts'
+import type { Tunnel } from './tunnel.ts'
+import { Waiter } from './waiter.ts'
+
+/** Who gets a lease of a destination's current tunnel, and who waits for the next: first come, first served. */
+export class Lending {
+  readonly waiters = new Set<Waiter>()
+  readonly #home: Destination
+  readonly #parts: Parts
+  #isWanted = false
+
+  constructor(home: Destination) {
+    this.#home = home
+    this.#parts = home.parts
+  }
+
+  /** A lease, at once if the current tunnel can be lent, else when it is this one's turn. */
+  acquire(options: ResolvedAcquireOptions): LeaseRecord | Promise<LeaseRecord> {
+    if (options.isExclusive) return this.#home.exclusives.acquire(options)
+    if (this.waiters.size === 0 && this.#isProven(this.#home.current)) {
+      const lease = this.#lend(this.#home.current, options, this.#parts.clock.now())
+      if (lease !== undefined) return lease
+    }
+    return this.#queue(options)
+  }
+
+  #isProven(tunnel: Tunnel | undefined): boolean {
+    if (tunnel === undefined || !tunnel.isOpen) return false
+    const { clock, options, naps } = this.#parts
+    return tunnel.provenAt > naps.wokeAt && clock.now() - tunnel.provenAt <= options.verifyAfterMillis
+  }
+
+  #lend(tunnel: Tunnel | undefined, options: ResolvedAcquireOptions, askedAt: number): LeaseRecord | undefined {
+    if (tunnel === undefined) return undefined
+    const parts = this.#parts
+    const stack = parts.options.traceLeases ? new Error('acquired').stack : undefined
+    const lease = new LeaseRecord(tunnel, parts.nextLease(), options.label, stack)
+    if (!tunnel.leases.grant(lease)) return undefined
+    const waitMillis = lease.takenAt - askedAt
+    parts.facts.publish('lease.acquired', {
+      destination: this.#home.target.id,
+      generation: tunnel.generation,
+      lease: lease.id,
+      label: options.label,
+      waitMillis,
+    })
+    return lease
+  }
+
+  #queue(options: ResolvedAcquireOptions): Promise<LeaseRecord> {
+    const refusal = this.refusal(options)
+    if (refusal !== undefined) return Promise.reject(refusal)
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = new Waiter(
+        this.#parts,
+        options,
+        { resolve, reject },
+        (settled) => {
+          this.waiters.delete(settled)
+          this.#syncWanted()
+        },
+        () => this.expired(options),
+      )
+      this.waiters.add(waiter)
+      this.#syncWanted()
+      if (options.whenResting === 'dial') this.#home.tell({ type: 'dial.forced' })
+      else if (this.#home.state === 'serving') this.serveSoon()
+    })
+  }
+
+  /** Why this acquire is refused at the door. */
+  refusal(options: ResolvedAcquireOptions): TunnelError | undefined {
+    const { clock, tally, options: limits } = this.#parts
+    if (tally.waiting >= limits.maxWaiting)
+      return new TunnelError('ERR_POOL_EXHAUSTED', `${limits.maxWaiting} acquires are waiting already (maxWaiting)`, {
+        phase: 'queued',
+      })
+    if (options.timeoutMillis === 0)
+      return this.#home.resting.refusal(this.#home.state, options, clock.now()) ?? this.expired(options)
+    return this.#home.resting.refusal(this.#home.state, options, clock.now() + options.timeoutMillis)
+  }
+
+  /** What an acquire is told whose time is up. */
+  expired({ timeoutMillis }: ResolvedAcquireOptions): TunnelError {
+    const dialing = this.#home.known?.dialing
+    const phase = (dialing === undefined ? undefined : this.#home.tunnels.get(dialing)?.phase) ?? 'queued'
+    const { cause } = this.#home.resting
+    const where = phase === 'queued' ? 'still waiting for a place to dial' : `the dial was at ${phase}`
+    return new TunnelError('ERR_ACQUIRE_TIMEOUT', `${this.#home.target.id}: no tunnel within ${timeoutMillis} ms (${where})`, {
+      cause,
+      phase,
+    })
+  }
+
+  #syncWanted(): void {
+    const isWanted = this.waiters.size > 0
+    if (isWanted === this.#isWanted) return
+    this.#isWanted = isWanted
+    this.#home.tell({ type: isWanted ? 'dial.wanted' : 'dial.unwanted' })
+  }
+
+  /** Serves once the transition under way is done: a tunnel that is still in it counts nobody. */
+  serveSoon(): void {
+    queueMicrotask(() => this.#serve())
+  }
+
+  #serve(): void {
+    const tunnel = this.#home.current
+    if (tunnel === undefined || !tunnel.isOpen) return
+    if (this.waiters.size > 0 && !this.#isProven(tunnel)) {
+      tunnel.tell({ type: 'tunnel.verify' })
+      return
+    }
+    for (const waiter of this.waiters) {
+      const lease = this.#lend(tunnel, waiter.options, waiter.askedAt)
+      // Not counted: it stays first in line for the next generation.
+      if (lease === undefined) return
+      waiter.resolve(lease)
+    }
+    if (tunnel.leases.size === 0) this.#parts.idle.add(tunnel)
+  }
+
+  /** A dial failed: all who wait hear why, except those who would rather wait on. */
+  fail(generation: number): void {
+    const error = this.#home.tunnels.get(generation)?.failure(undefined, 'the dial failed') ?? this.#home.resting.cause
+    this.#home.resting.cause = error
+    for (const waiter of [...this.waiters]) if (waiter.options.whenResting !== 'wait') waiter.reject(error)
+  }
+
+  /** It rests or is barred from now: waiting may have become vain. */
+  rest(millis: number): void {
+    this.#home.resting.begin(millis, this.#home.resting.cause)
+    for (const waiter of [...this.waiters]) {
+      const refusal = this.#home.resting.refusal(this.#home.state, waiter.options, waiter.deadline)
+      if (refusal !== undefined) waiter.reject(refusal)
+    }
+  }
+
+  rejectAll(error: TunnelError): void {
+    for (const waiter of [...this.waiters]) waiter.reject(error)
+  }
+}
