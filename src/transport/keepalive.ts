@@ -22,6 +22,7 @@ export interface KeepAlive {
 export function keepAlive({ clock, intervalMillis, countMax, provenAt, isPaused, ask, dead }: KeepAlive): () => void {
   if (intervalMillis === 0 || intervalMillis === Number.POSITIVE_INFINITY) return () => {}
   let unanswered = 0
+  let askedAt = 0
   let timer: unknown
   let due = 0
   let bootLead = clock.boot() - clock.now()
@@ -33,14 +34,12 @@ export function keepAlive({ clock, intervalMillis, countMax, provenAt, isPaused,
     const lead = clock.boot() - clock.now()
     const slept = Math.max(clock.now() - due, lead - bootLead)
     bootLead = lead
-    if (slept > 2 * intervalMillis || isPaused()) unanswered = 0
+    if (slept > 2 * intervalMillis || isPaused() || provenAt() >= askedAt) unanswered = 0
     const quiet = clock.now() - provenAt()
-    if (quiet < intervalMillis) {
-      unanswered = 0
-      return arm(intervalMillis - quiet)
-    }
+    if (quiet < intervalMillis) return arm(intervalMillis - quiet)
     if (unanswered >= countMax) return dead()
     unanswered += 1
+    askedAt = clock.now()
     ask()
     arm(intervalMillis)
   }
