@@ -7,6 +7,8 @@ export function adoptStream(stream: Duplex, label: string, scope: Scope): Held {
   stream.on('error', () => {
     // Told through 'close', which follows; without a listener it would end the process.
   })
+  // An idle tunnel does not hold the process.
+  if ('unref' in stream && typeof stream.unref === 'function') stream.unref()
   if (stream.closed) held.strike()
   else stream.once('close', () => held.strike())
   return held

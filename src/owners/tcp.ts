@@ -47,7 +47,8 @@ function attempt(address: string, request: TcpRequest): OwnedSocket {
   // The entry comes first; until the line after it there is nothing to free.
   let socket: Socket | undefined
   const held = request.scope.hold('socket', label, { force: () => socket?.destroy() })
-  socket = connect({ host: address, port: request.port, noDelay: true })
+  // An idle tunnel does not hold the process; what is owed to the user does, elsewhere.
+  socket = connect({ host: address, port: request.port, noDelay: true }).unref()
   socket.on('error', () => {
     // Told by whoever waits for the connection; without a listener it would end the process.
   })
