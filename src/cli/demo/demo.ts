@@ -12,6 +12,7 @@ const HOSTS = 25
 const EVERY_MILLIS = 500
 const CHECK_MILLIS = 1_200
 const REDRAW_MILLIS = 100
+const EVENTS = 6
 
 export interface DemoOptions {
   readonly seconds: number
@@ -21,6 +22,9 @@ export interface DemoOptions {
 }
 
 const nameOf = (index: number) => `host-${String(index + 1).padStart(2, '0')}`
+
+/** The last lines, always as many, so that the table does not jump. */
+const lastOf = (events: readonly string[]) => [...Array<string>(EVENTS).fill(' '), ...events].slice(-EVENTS)
 
 /** Short times, so that all there is to see fits into a few seconds. */
 const openPool = (): TunnelPool =>
@@ -121,7 +125,7 @@ export async function runDemo({ seconds, isLive, isColoured, write }: DemoOption
   const tell = tellChanges(rows, say)
   const redraw = setInterval(() => {
     tell()
-    if (live !== undefined && draw !== undefined) live(`${draw(rows, paint)}\n\n${events.slice(-6).join('\n')}`)
+    if (live !== undefined && draw !== undefined) live(`${draw(rows, paint)}\n\n${lastOf(events).join('\n')}`)
   }, REDRAW_MILLIS)
   try {
     const watching = fleet.hosts.map((host, index) => watch(pool, host, rows[index] as Row, stopping.signal))

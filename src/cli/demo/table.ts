@@ -19,7 +19,7 @@ export async function tableMaker(): Promise<(rows: readonly Row[], paint: Paint)
   return (rows, paint) => {
     const table = new Table({
       head: ['host', 'state', 'latency', 'last checks', 'gen', 'leases', 'reason'].map((name) => paint('bold', name)),
-      colWidths: [9, 10, 9, 14, 5, 8, 42],
+      colWidths: [9, 10, 11, 14, 5, 8, 42],
       colAligns: ['left', 'left', 'right', 'right', 'right', 'right', 'left'],
       style: { head: [], border: [], compact: true },
       chars: Object.fromEntries(
