@@ -8,16 +8,14 @@ import type { PoolOptions } from './api/options.ts'
 import { Buffered } from './channels/buffered.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { TunnelError } from './errors.ts'
+import { lazyDirectories, lazySsh2, lazyTrust } from './lazy.ts'
 import { DialLimits } from './limits/dial-limits.ts'
 import { Room } from './limits/room.ts'
 import { Facts } from './observe/facts.ts'
 import { resolvePoolOptions } from './options.ts'
 import { Ledger } from './owners/ledger.ts'
-import { RuntimeDirectory } from './owners/runtime-directory.ts'
 import { Scope } from './owners/scope.ts'
-import { ssh2Transport } from './transport/ssh2/ssh2.ts'
 import type { Transport } from './transport/transport.ts'
-import { createTrust } from './trust/host-keys.ts'
 
 /** What a test may put in the place of our own. */
 export interface Replacements {
@@ -41,10 +39,7 @@ function counter(): () => number {
 }
 
 /** Checks the options and makes the parts of a pool; opens nothing. */
-export function assemble(
-  given: PoolOptions | undefined,
-  { clock = systemClock, transport = ssh2Transport }: Replacements,
-): Assembly {
+export function assemble(given: PoolOptions | undefined, { clock = systemClock, transport = lazySsh2 }: Replacements): Assembly {
   if (process.platform === 'win32') throw new TunnelError('ERR_UNSUPPORTED', 'Windows is not supported: run under WSL')
   const options = resolvePoolOptions(given)
   const ledger = new Ledger()
@@ -71,9 +66,9 @@ export function assemble(
     losses: new Losses(clock),
     naps: new Naps(clock, 2 * options.keepAliveIntervalMillis),
     tally: new Tally(),
-    trust: createTrust(),
+    trust: lazyTrust(),
     buffered: new Buffered(options.maxBufferedBytes),
-    directories: new RuntimeDirectory({ base: options.runtimeDirectory, scope, clock }),
+    directories: lazyDirectories({ base: options.runtimeDirectory, scope, clock }),
     transport,
     idle,
     tunnels: new Map(),

@@ -21,17 +21,20 @@ export class Lending {
   /** A lease, at once if the current tunnel can be lent, else when it is this one's turn. */
   acquire(options: ResolvedAcquireOptions): LeaseRecord | Promise<LeaseRecord> {
     if (options.isExclusive) return this.#home.exclusives.acquire(options)
-    if (this.waiters.size === 0 && this.#isProven(this.#home.current)) {
-      const lease = this.#lend(this.#home.current, options, this.#parts.clock.now())
+    const askedAt = this.#parts.clock.now()
+    if (this.waiters.size === 0 && this.#isProven(this.#home.current, askedAt)) {
+      const lease = this.#lend(this.#home.current, options, askedAt)
       if (lease !== undefined) return lease
     }
     return this.#queue(options)
   }
 
-  #isProven(tunnel: Tunnel | undefined): boolean {
+  /** Proven lately enough, or since it was asked for: however short `verifyAfterMillis` is, one round trip is enough. */
+  #isProven(tunnel: Tunnel | undefined, askedAt: number): boolean {
     if (tunnel === undefined || !tunnel.isOpen) return false
     const { clock, options, naps } = this.#parts
-    return tunnel.provenAt > naps.wokeAt && clock.now() - tunnel.provenAt <= options.verifyAfterMillis
+    const { provenAt } = tunnel
+    return provenAt > naps.wokeAt && (provenAt >= askedAt || clock.now() - provenAt <= options.verifyAfterMillis)
   }
 
   #lend(tunnel: Tunnel | undefined, options: ResolvedAcquireOptions, askedAt: number): LeaseRecord | undefined {
@@ -68,7 +71,7 @@ export class Lending {
       this.waiters.add(waiter)
       this.#syncWanted()
       if (options.whenResting === 'dial') this.#home.tell({ type: 'dial.forced' })
-      else if (this.#home.state === 'serving') this.serveSoon()
+      if (this.#home.state === 'serving') this.serveSoon()
     })
   }
 
@@ -111,17 +114,16 @@ export class Lending {
   #serve(): void {
     const tunnel = this.#home.current
     if (tunnel === undefined || !tunnel.isOpen) return
-    if (this.waiters.size > 0 && !this.#isProven(tunnel)) {
-      tunnel.tell({ type: 'tunnel.verify' })
-      return
-    }
     for (const waiter of this.waiters) {
+      if (!this.#isProven(tunnel, waiter.askedAt)) return tunnel.tell({ type: 'tunnel.verify' })
       const lease = this.#lend(tunnel, waiter.options, waiter.askedAt)
       // Not counted: it stays first in line for the next generation.
       if (lease === undefined) return
       waiter.resolve(lease)
     }
-    if (tunnel.leases.size === 0) this.#parts.idle.add(tunnel)
+    if (tunnel.leases.size > 0) return
+    this.#parts.idle.add(tunnel)
+    this.#parts.room.makeRoom()
   }
 
   /** A dial failed: all who wait hear why, except those who would rather wait on. */

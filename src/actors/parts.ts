@@ -28,7 +28,7 @@ export interface Parts {
   readonly tally: Tally
   readonly trust: Trust
   readonly buffered: Buffered
-  readonly directories: RuntimeDirectory
+  readonly directories: Pick<RuntimeDirectory, 'tunnelDirectory'>
   readonly transport: Transport
   /** Open tunnels without a lease, the least recently used first. */
   readonly idle: Set<Tunnel>

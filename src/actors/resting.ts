@@ -2,12 +2,20 @@ import type { Clock } from '../clock.ts'
 import { TunnelError } from '../errors.ts'
 import type { ResolvedAcquireOptions } from '../options/acquire.ts'
 
+/** Where a destination stands, as far as asking for a dial goes. */
+export interface Standing {
+  readonly state: string
+  /** Barred for so long by now that one attempt may be asked for. */
+  readonly isRipe: boolean
+}
+
 /** What keeps a destination from being dialled, and until when. */
 export class Resting {
   readonly #clock: Clock
   readonly #id: string
   #until = Number.NEGATIVE_INFINITY
   retryAt: Date | undefined
+  /** Why it does not serve, as far as known; forgotten once it does. */
   cause: TunnelError | undefined
 
   constructor(clock: Clock, id: string) {
@@ -24,6 +32,7 @@ export class Resting {
   end(): void {
     this.#until = Number.NEGATIVE_INFINITY
     this.retryAt = undefined
+    this.cause = undefined
   }
 
   get isOver(): boolean {
@@ -31,8 +40,8 @@ export class Resting {
   }
 
   /** Why an acquire cannot even wait here; `undefined` when it can. `deadline` is monotonic. */
-  refusal(state: string, { whenResting }: ResolvedAcquireOptions, deadline: number): TunnelError | undefined {
-    if (state === 'barred') return whenResting === 'dial' && this.isOver ? undefined : this.#refuse('is barred until `reset`')
+  refusal({ state, isRipe }: Standing, { whenResting }: ResolvedAcquireOptions, deadline: number): TunnelError | undefined {
+    if (state === 'barred') return whenResting === 'dial' && isRipe ? undefined : this.#refuse('is barred until `reset`')
     if (state !== 'resting' || whenResting === 'dial') return undefined
     if (whenResting === 'reject') return this.#refuse('rests after a failed dial')
     return deadline < this.#until ? this.#refuse('rests for longer than this acquire may wait') : undefined

@@ -1,6 +1,6 @@
 import { TunnelError } from '../errors.ts'
+import { load } from '../owners/load.ts'
 import type { Scope } from '../owners/scope.ts'
-import { sweep } from '../owners/sweep.ts'
 import { quietly } from '../wait.ts'
 import type { Parts } from './parts.ts'
 
@@ -32,6 +32,7 @@ export class SweepOnce {
 
   async #run(): Promise<void> {
     const { options, clock, facts } = this.#parts
+    const { sweep } = await load(() => import('../owners/sweep.ts'))
     const swept = await sweep({ base: options.runtimeDirectory, clock, scope: this.#scope, signal: this.#controller.signal })
     if (swept.directories + swept.processes + swept.leftAlone.length > 0) facts.publish('pool.swept', swept)
   }
