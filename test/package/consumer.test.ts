@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const root = process.cwd()
+const tsc = join(root, 'node_modules/typescript/bin/tsc')
+
+const STRICT = {
+  target: 'ES2022',
+  lib: ['ES2023', 'ESNext.Disposable'],
+  module: 'nodenext',
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  noEmit: true,
+  types: ['node'],
+}
+
+/** The TypeScript blocks of the README, each a module of its own. */
+async function readmeBlocks(): Promise<string[]> {
+  const readme = await readFile(join(root, 'README.md'), 'utf8')
+  return [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => `${code}\nexport {}\n`)
+}
+
+async function compile(directory: string, files: readonly string[], skipLibCheck: boolean): Promise<void> {
+  const config = join(directory, `tsconfig.${skipLibCheck}.json`)
+  await writeFile(config, JSON.stringify({ compilerOptions: { ...STRICT, skipLibCheck }, files }))
+  await run(process.execPath, [tsc, '-p', config], { cwd: directory }).catch(({ stdout }: { stdout: string }) => {
+    assert.fail(`does not compile:\n${stdout}`)
+  })
+}
+
+describe('the packed tarball in a project of its own', function () {
+  this.timeout(120_000)
+  let directory: string
+  let packed: string
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'warren-consumer-'))
+    await run('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: root })
+    const tarball = (await readdir(directory)).find((name) => name.endsWith('.tgz'))
+    assert.ok(tarball, 'npm pack made no tarball')
+    packed = join(directory, 'node_modules/ssh-warren')
+    await mkdir(packed, { recursive: true })
+    await run('tar', ['-xzf', join(directory, tarball), '-C', packed, '--strip-components=1'])
+    // What `npm install` would bring, from here: the registry is not asked twice.
+    for (const name of ['xstate', 'ssh2', 'tmp', 'zod', 'commander', 'cli-table3', 'log-update', '@types']) {
+      await symlink(join(root, 'node_modules', name), join(directory, 'node_modules', name))
+    }
+    await writeFile(join(directory, 'package.json'), JSON.stringify({ name: 'consumer', type: 'module' }))
+  })
+
+  after(() => rm(directory, { recursive: true, force: true }))
+
+  it('holds what it needs and nothing else', async () => {
+    assert.deepEqual((await readdir(packed)).sort(), [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'SECURITY.md',
+      'dist',
+      'package.json',
+    ])
+  })
+
+  it('type-checks with every strictness and without skipLibCheck, as does each block of the README', async () => {
+    const blocks = await readmeBlocks()
+    assert.ok(blocks.length >= 3, 'the README shows no code')
+    const files: string[] = []
+    for (const [index, block] of blocks.entries()) {
+      files.push(`readme-${index}.ts`)
+      await writeFile(join(directory, `readme-${index}.ts`), block)
+    }
+    await compile(directory, files, false)
+  })
+
+  it('type-checks the machines with skipLibCheck, which xstate itself needs', async () => {
+    await writeFile(
+      join(directory, 'machines.ts'),
+      `import { tunnelMachine, destinationMachine, poolMachine } from 'ssh-warren/machines'\nexport const ids: string[] = [tunnelMachine.id, destinationMachine.id, poolMachine.id]\n`,
+    )
+    await compile(directory, ['machines.ts'], true)
+  })
+
+  it('runs: the README’s leak test against an embedded fleet', async () => {
+    const block = (await readmeBlocks()).find((code) => code.includes('assertNoLeaks'))
+    assert.ok(block)
+    const bundled = join(directory, 'run.mjs')
+    const esbuild = join(root, 'node_modules/esbuild/bin/esbuild')
+    await writeFile(join(directory, 'run.ts'), block)
+    await run(esbuild, [
+      join(directory, 'run.ts'),
+      '--format=esm',
+      '--target=node20',
+      `--outfile=${bundled}`,
+      '--log-level=error',
+    ])
+    const { stdout } = await run(process.execPath, [bundled], { cwd: directory, timeout: 30_000 })
+    assert.match(stdout, /HTTP\/1\.[01] 200 OK[\s\S]*ok/)
+  })
+
+  it('its command runs', async () => {
+    const { stdout } = await run(process.execPath, [join(packed, 'dist/src/cli/main.js'), 'demo', '--plain', '--seconds', '2'], {
+      cwd: directory,
+    })
+    assert.match(stdout, /Nothing is left\.\n$/)
+  })
+
+  it('loads neither ssh2 nor zod nor commander nor winston when it is only imported', async () => {
+    const script = `import 'ssh-warren'\nconst { createRequire } = await import('node:module')\nconst loaded = Object.keys(createRequire(import.meta.url).cache)\nconsole.log(loaded.filter((f) => /node_modules.(ssh2|zod|commander|winston|tmp|cli-table3|log-update)/.test(f)).length)\n`
+    await writeFile(join(directory, 'import.mjs'), script)
+    const { stdout } = await run(process.execPath, ['import.mjs'], { cwd: directory })
+    assert.equal(stdout.trim(), '0')
+  })
+})
