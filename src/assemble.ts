@@ -50,9 +50,9 @@ export function assemble(given: PoolOptions | undefined, { clock = systemClock, 
     for (const tunnel of idle) {
       idle.delete(tunnel)
       tunnel.tell({ type: 'tunnel.close', reason: 'evicted: maxTunnels' })
-      return true
+      return tunnel
     }
-    return false
+    return undefined
   }
   const nextLease = counter()
   const parts: Parts = {

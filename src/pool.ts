@@ -70,11 +70,13 @@ export class Pool implements TunnelPool {
       if (options.signal?.aborted) throw abortedBy(options.signal)
       this.#life.assertOpen()
       const destination = this.#life.registry.ensure(resolved)
-      if (destination.state === 'leaving') {
+      if (destination.isLeaving) {
         // Forgotten just now: the next one is made when it is gone.
-        const bound = AbortSignal.any([AbortSignal.timeout(remaining(clock, until)), ...(options.signal ? [options.signal] : [])])
+        const over = AbortSignal.timeout(remaining(clock, until))
+        const bound = AbortSignal.any([over, this.#life.ending, ...(options.signal ? [options.signal] : [])])
         await hold.during(unlessAborted(destination.ended, bound)).catch(() => {
-          throw options.signal?.aborted ? abortedBy(options.signal) : destination.lending.expired(options)
+          this.#life.assertOpen()
+          throw over.aborted ? destination.lending.expired(options) : abortedBy(options.signal)
         })
         continue
       }
@@ -160,13 +162,13 @@ export class Pool implements TunnelPool {
   }
 
   async retire(target: Target, options?: { reason?: string | undefined; force?: boolean | undefined }): Promise<void> {
-    const { isForced } = resolveRetireOptions(options)
+    const { isForced, reason } = resolveRetireOptions(options)
     const destination = this.#life.registry.find(this.#targets.resolve(target))
-    if (destination !== undefined) await this.#life.parts.hold.during(destination.retire(isForced))
+    if (destination !== undefined) await this.#life.parts.hold.during(destination.retire(isForced, reason))
   }
 
   reset(target: Target): void {
-    this.#life.registry.find(this.#targets.resolve(target))?.tell({ type: 'destination.reset' })
+    this.#life.registry.find(this.#targets.resolve(target))?.reset()
   }
 
   async probe(
@@ -174,16 +176,20 @@ export class Pool implements TunnelPool {
     options?: { dial?: boolean | undefined; signal?: AbortSignal | undefined; timeoutMillis?: number | undefined },
   ): Promise<Health> {
     const { isDialing, signal, timeoutMillis } = resolveProbeOptions(options, this.#life.parts.options.channelTimeoutMillis)
+    const { hold } = this.#life.parts
+    const find = () => this.#life.registry.find(resolved)?.current
     const resolved = this.#targets.resolve(target)
-    if (isDialing && this.#life.registry.find(resolved)?.current === undefined) {
-      const lease = await this.#acquire(target, { ...this.#defaults, signal, whenResting: 'dial' }).catch((error) => {
-        if (signal?.aborted) throw error
+    if (signal?.aborted) throw abortedBy(signal)
+    this.#life.assertOpen()
+    if (isDialing && find() === undefined) {
+      // A bound that is given holds for all of it; the usual one is for a round trip, and too short for a dial.
+      const bounds = options?.timeoutMillis === undefined ? this.#defaults : { ...this.#defaults, timeoutMillis }
+      const lease = await this.#acquire(target, { ...bounds, signal, whenResting: 'dial' }).catch((error) => {
+        if (error.code === 'ERR_ABORTED' || error.code === 'ERR_POOL_CLOSED') throw error
       })
       lease?.release()
     }
-    await this.#life.parts.hold.during(
-      this.#life.registry.find(resolved)?.current?.prove({ signal, timeoutMillis }) ?? Promise.resolve(),
-    )
+    await hold.during(find()?.prove({ signal, timeoutMillis }) ?? Promise.resolve())
     return this.health(target)
   }
 

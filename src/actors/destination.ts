@@ -30,6 +30,7 @@ export class Destination {
   #end: () => void = () => {}
   #endError: TunnelError | undefined
   #lostAt = Number.NEGATIVE_INFINITY
+  #hasEnded = false
 
   constructor(parts: Parts, target: ResolvedTarget) {
     this.parts = parts
@@ -54,12 +55,16 @@ export class Destination {
 
   /** The machine has entered another of its states. */
   moved(to: string, context: DestinationContext): void {
+    // What comes after leaving is told by `end`.
+    if (to === 'left') return
     const { tally, facts, options } = this.parts
     tally.moveDestination(this.state, to)
     this.state = to
     if (to === 'serving') this.resting.end()
-    if (to !== 'resting' && to !== 'barred') return
-    this.lending.rest(to === 'resting' ? context.restMillis : options.barredRetryMillis)
+    const isResting = to === 'resting' || to === 'barred'
+    if (isResting) this.lending.rest(to === 'resting' ? context.restMillis : options.barredRetryMillis)
+    this.exclusives.moved()
+    if (!isResting) return
     const error = this.resting.cause ?? new TunnelError('ERR_LOST', `${this.target.id}: the dial failed`)
     if (to === 'barred') facts.publish('destination.barred', { destination: this.target.id, error })
     else
@@ -80,6 +85,21 @@ export class Destination {
     return generation === undefined ? undefined : this.tunnels.get(generation)
   }
 
+  /** Nobody is served by it any more: who asks now waits for its end, and asks the next. */
+  get isLeaving(): boolean {
+    return this.state === 'leaving' || this.#hasEnded
+  }
+
+  get isRipe(): boolean {
+    return this.resting.isOver && this.#ref?.getSnapshot().matches({ barred: 'ready' }) === true
+  }
+
+  /** Lifts the bar and the back-off. */
+  reset(): void {
+    if (this.state === 'resting' || this.state === 'barred') this.resting.end()
+    this.tell({ type: 'destination.reset' })
+  }
+
   /** Redials after a loss are spread when many tunnels of the pool are lost at once. */
   get mayDialNow(): boolean {
     const { losses, clock } = this.parts
@@ -96,7 +116,7 @@ export class Destination {
       place.release()
       throw error
     }
-    const tunnel = new Tunnel(parts, target, parts.nextGeneration(), place)
+    const tunnel = new Tunnel(parts, target, parts.nextGeneration(), place, (error) => this.#lost(tunnel, error))
     tunnel.endError = this.#endError
     this.tunnels.set(tunnel.generation, tunnel)
     parts.tunnels.set(tunnel.generation, tunnel)
@@ -109,6 +129,12 @@ export class Destination {
     return tunnel
   }
 
+  /** An open tunnel was lost. Told before its destination's machine hears of it. */
+  #lost(tunnel: Tunnel, error: TunnelError): void {
+    this.#lostAt = this.parts.clock.now()
+    if (tunnel === this.current) this.resting.cause = error
+  }
+
   /** A tunnel is final. */
   farewell(generation: number): void {
     const tunnel = this.tunnels.get(generation)
@@ -118,7 +144,6 @@ export class Destination {
     tunnel.farewell()
     this.lastProvenAt = Math.max(this.lastProvenAt, tunnel.provenAt)
     this.successions.ended(generation)
-    if (tunnel.error?.code === 'ERR_LOST') this.#lostAt = this.parts.clock.now()
   }
 
   /** The whole destination ends: what its leases and waiters are told. */
@@ -139,9 +164,11 @@ export class Destination {
   }
 
   /** Replaces the current generation, successor first; resolves when the old one is final. */
-  retire(isForced: boolean): Promise<void> {
+  retire(isForced: boolean, reason: string | undefined): Promise<void> {
     const old = this.known?.current ?? this.known?.dialing
     if (old === undefined) return Promise.resolve()
+    const tunnel = this.tunnels.get(old)
+    if (tunnel !== undefined) tunnel.record.retiredFor ??= reason
     const done = this.successions.join(old, isForced)
     this.tell({ type: 'destination.retire', force: isForced })
     return done
@@ -151,6 +178,7 @@ export class Destination {
     const tunnel = this.tunnels.get(generation)
     if (tunnel === undefined || tunnel.record.wasStuck) return
     tunnel.record.wasStuck = true
+    this.parts.room.despair(tunnel)
     this.parts.facts.publish('tunnel.stuck', { destination: this.target.id, generation, resources: tunnel.scope.entries() })
   }
 
@@ -167,6 +195,7 @@ export class Destination {
 
   /** Its machine is final, or broke: whatever is left is freed by force. */
   async end(error?: TunnelError): Promise<void> {
+    this.#hasEnded = true
     const told = error ?? this.#endError ?? new TunnelError('ERR_POOL_CLOSED', `${this.target.id}: the destination has ended`)
     this.lending.rejectAll(told)
     this.exclusives.end(told)

@@ -52,13 +52,17 @@ export class Exclusives {
   #stuckRefusal(): TunnelError | undefined {
     const stuck = this.#home.known?.stuck.length ?? 0
     if (stuck < MAX_STUCK) return undefined
-    return new TunnelError('ERR_STUCK', `${this.#home.target.id}: no further dial while ${stuck} tunnels will not die; see report()`)
+    return new TunnelError(
+      'ERR_STUCK',
+      `${this.#home.target.id}: no further dial while ${stuck} tunnels will not die; see report()`,
+    )
   }
 
   /** The destination has entered another state: who was waiting for that goes on, and who waits in vain hears of it. */
   moved(): void {
-    const { state, lending } = this.#home
+    const { state, lending, parts } = this.#home
     if (state === 'resting' || state === 'barred') {
+      this.#failedAt = parts.clock.now()
       for (const wish of [...this.#dialing]) if (wish.generation === undefined) this.#park(wish)
       for (const { waiter } of [...this.#parked]) lending.judge(waiter)
     }
@@ -137,6 +141,7 @@ export class Exclusives {
       if (wish === undefined || tunnel === undefined) return
       // The host is up: nobody else need wait for it to have rested.
       if (this.#home.state === 'resting' || this.#home.state === 'barred') this.#home.reset()
+      this.#home.resting.cause = undefined
       const lease = this.#home.lending.lend(tunnel, wish.waiter.options, wish.waiter.askedAt)
       if (lease === undefined) wish.waiter.reject(tunnel.failure('ERR_LOST', 'it was lost before it could be lent'))
       else wish.waiter.resolve(lease)

@@ -13,16 +13,16 @@ export const UNKNOWN: Health = Object.freeze({
 
 /** What is known of a destination now; asks nobody. */
 export function healthOf(destination: Destination): Health {
-  const { current, parts, resting, lastProvenAt } = destination
+  const { current, parts, resting, lastProvenAt, tunnels } = destination
   const state = destination.state as Health['state']
-  const provenAt = Math.max(lastProvenAt, current?.provenAt ?? lastProvenAt)
+  const provenAt = Math.max(lastProvenAt, ...[...tunnels.values()].map((tunnel) => tunnel.provenAt))
   const { clock } = parts
   return {
     state,
     lastVerifiedAt: Number.isFinite(provenAt) ? new Date(clock.date().getTime() - (clock.now() - provenAt)) : undefined,
     failures: destination.known?.failures ?? 0,
     retryAt: state === 'resting' || state === 'barred' ? resting.retryAt : undefined,
-    cause: state === 'serving' ? undefined : (resting.cause ?? undefined),
+    cause: resting.cause,
     remoteAddress: current?.remoteAddress,
   }
 }

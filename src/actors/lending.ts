@@ -23,7 +23,7 @@ export class Lending {
     if (options.isExclusive) return this.#home.exclusives.acquire(options)
     const askedAt = this.#parts.clock.now()
     if (this.waiters.size === 0 && this.#isProven(this.#home.current, askedAt)) {
-      const lease = this.#lend(this.#home.current, options, askedAt)
+      const lease = this.lend(this.#home.current, options, askedAt)
       if (lease !== undefined) return lease
     }
     return this.#queue(options)
@@ -37,7 +37,8 @@ export class Lending {
     return provenAt > naps.wokeAt && (provenAt >= askedAt || clock.now() - provenAt <= options.verifyAfterMillis)
   }
 
-  #lend(tunnel: Tunnel | undefined, options: ResolvedAcquireOptions, askedAt: number): LeaseRecord | undefined {
+  /** A lease of a tunnel, if its machine counts it. */
+  lend(tunnel: Tunnel | undefined, options: ResolvedAcquireOptions, askedAt: number): LeaseRecord | undefined {
     if (tunnel === undefined) return undefined
     const parts = this.#parts
     const stack = parts.options.traceLeases ? new Error('acquired').stack : undefined
@@ -82,14 +83,12 @@ export class Lending {
       return new TunnelError('ERR_POOL_EXHAUSTED', `${limits.maxWaiting} acquires are waiting already (maxWaiting)`, {
         phase: 'queued',
       })
-    if (options.timeoutMillis === 0)
-      return this.#home.resting.refusal(this.#home.state, options, clock.now()) ?? this.expired(options)
-    return this.#home.resting.refusal(this.#home.state, options, clock.now() + options.timeoutMillis)
+    if (options.timeoutMillis === 0) return this.#home.resting.refusal(this.#home, options, clock.now()) ?? this.expired(options)
+    return this.#home.resting.refusal(this.#home, options, clock.now() + options.timeoutMillis)
   }
 
-  /** What an acquire is told whose time is up. */
-  expired({ timeoutMillis }: ResolvedAcquireOptions): TunnelError {
-    const dialing = this.#home.known?.dialing
+  /** What an acquire is told whose time is up, by how far the dial is that it waits for. */
+  expired({ timeoutMillis }: ResolvedAcquireOptions, dialing = this.#home.known?.dialing): TunnelError {
     const phase = (dialing === undefined ? undefined : this.#home.tunnels.get(dialing)?.phase) ?? 'queued'
     const { cause } = this.#home.resting
     const where = phase === 'queued' ? 'still waiting for a place to dial' : `the dial was at ${phase}`
@@ -115,8 +114,11 @@ export class Lending {
     const tunnel = this.#home.current
     if (tunnel === undefined || !tunnel.isOpen) return
     for (const waiter of this.waiters) {
-      if (!this.#isProven(tunnel, waiter.askedAt)) return tunnel.tell({ type: 'tunnel.verify' })
-      const lease = this.#lend(tunnel, waiter.options, waiter.askedAt)
+      if (!this.#isProven(tunnel, waiter.askedAt)) {
+        tunnel.tell({ type: 'tunnel.verify' })
+        return
+      }
+      const lease = this.lend(tunnel, waiter.options, waiter.askedAt)
       // Not counted: it stays first in line for the next generation.
       if (lease === undefined) return
       waiter.resolve(lease)
@@ -128,18 +130,24 @@ export class Lending {
 
   /** A dial failed: all who wait hear why, except those who would rather wait on. */
   fail(generation: number): void {
-    const error = this.#home.tunnels.get(generation)?.failure(undefined, 'the dial failed') ?? this.#home.resting.cause
-    this.#home.resting.cause = error
+    const { tunnels, resting, target } = this.#home
+    const error =
+      tunnels.get(generation)?.failure(undefined, 'the dial failed') ??
+      new TunnelError('ERR_LOST', `${target.id}: there was no place to dial in`)
+    resting.cause = error
     for (const waiter of [...this.waiters]) if (waiter.options.whenResting !== 'wait') waiter.reject(error)
   }
 
   /** It rests or is barred from now: waiting may have become vain. */
   rest(millis: number): void {
     this.#home.resting.begin(millis, this.#home.resting.cause)
-    for (const waiter of [...this.waiters]) {
-      const refusal = this.#home.resting.refusal(this.#home.state, waiter.options, waiter.deadline)
-      if (refusal !== undefined) waiter.reject(refusal)
-    }
+    for (const waiter of [...this.waiters]) this.judge(waiter)
+  }
+
+  /** Rejects a waiter if it waits in vain. */
+  judge(waiter: Waiter): void {
+    const refusal = this.#home.resting.refusal(this.#home, waiter.options, waiter.deadline)
+    if (refusal !== undefined) waiter.reject(refusal)
   }
 
   rejectAll(error: TunnelError): void {

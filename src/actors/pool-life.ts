@@ -1,9 +1,9 @@
-import { type ActorRefFrom, createActor, fromPromise } from 'xstate'
+import { type ActorRefFrom, type AnyActorRef, createActor, fromPromise, type InspectionEvent } from 'xstate'
 import { poolMachine } from '../../machines/pool.ts'
 import type { TunnelPool } from '../api/pool.ts'
 import type { Assembly } from '../assemble.ts'
 import { TunnelError } from '../errors.ts'
-import { project, safeObserver } from '../observe/inspect.ts'
+import { project, projectPresent, safeObserver } from '../observe/inspect.ts'
 import type { Scope } from '../owners/scope.ts'
 import { quietly } from '../wait.ts'
 import { contained, onBroken } from './contain.ts'
@@ -20,6 +20,7 @@ export class PoolLife {
   readonly #actor: ActorRefFrom<typeof poolMachine>
   readonly #closed: Promise<void>
   readonly #sweep: SweepOnce
+  readonly #ending = new AbortController()
   #closeError: TunnelError | undefined
 
   constructor({ parts, scope }: Assembly, forget: (key: string) => void, changes: MachineChanges, pool: TunnelPool) {
@@ -56,6 +57,11 @@ export class PoolLife {
     this.#actor.start()
   }
 
+  /** Aborts when nothing more is lent. */
+  get ending(): AbortSignal {
+    return this.#ending.signal
+  }
+
   /** @throws TunnelError `ERR_POOL_CLOSED` */
   assertOpen(): void {
     if (this.#closeError !== undefined) throw this.#closeError
@@ -77,23 +83,25 @@ export class PoolLife {
     return this.#bounded(this.parts.options.closeGraceMillis)
   }
 
-  /** Shows every machine's events to an observer until the result is called. */
+  /** Shows every machine's events to an observer, those that are there first, until the result is called. */
   inspect(given: Parameters<TunnelPool['inspect']>[0]): () => void {
     const observe = safeObserver(given)
-    const watching = new Set<{ unsubscribe(): void }>()
-    const watch = (system: ActorRefFrom<typeof poolMachine>['system']) =>
-      watching.add(
-        system.inspect((event) => {
-          const shown = project(event, this.#actor)
-          if (shown !== undefined) observe(shown)
-        }),
-      )
-    watch(this.#actor.system)
-    for (const ref of this.registry.refs()) watch(ref.system as never)
-    const stop = this.registry.watchSpawns((ref) => watch(ref.system as never))
+    const watching = new Map<AnyActorRef, { unsubscribe(): void }>()
+    const watch = (ref: AnyActorRef) => {
+      for (const shown of projectPresent(ref, this.#actor)) observe(shown)
+      const tell = (event: InspectionEvent) => {
+        const shown = project(event, this.#actor)
+        if (shown !== undefined) observe(shown)
+      }
+      watching.set(ref, ref.system.inspect(tell))
+      ref.subscribe({ complete: () => watching.delete(ref), error: () => watching.delete(ref) })
+    }
+    watch(this.#actor)
+    for (const ref of this.registry.refs()) watch(ref)
+    const stop = this.registry.watchSpawns(watch)
     return () => {
       stop()
-      for (const subscription of watching) subscription.unsubscribe()
+      for (const subscription of watching.values()) subscription.unsubscribe()
       watching.clear()
     }
   }
@@ -101,6 +109,7 @@ export class PoolLife {
   #refuse(error: TunnelError): void {
     this.#closeError ??= error
     this.registry.endBy(error)
+    this.#ending.abort(error)
   }
 
   async #bounded(millis: number): Promise<void> {

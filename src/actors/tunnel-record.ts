@@ -1,4 +1,5 @@
 import type { AnyMachineSnapshot } from 'xstate'
+import type { TunnelError } from '../errors.ts'
 import type { Tunnel } from './tunnel.ts'
 
 const isFinal = (state: string) => state === 'closed' || state === 'failed'
@@ -11,6 +12,8 @@ export class TunnelRecord {
   wasForced = false
   wasStuck = false
   leasesCut = 0
+  /** What `retire` was told for people to read. */
+  retiredFor: string | undefined
   readonly phases: Record<string, number> = {}
   readonly #tunnel: Tunnel
   #bornAt: number
@@ -30,10 +33,10 @@ export class TunnelRecord {
     this.since = clock.date()
     if (snapshot === undefined) return
     const { code, reason, wasOpen } = snapshot.context as { code: string | undefined; reason: string; wasOpen: boolean }
-    this.reason = reason
+    this.reason = reason === 'retired' && this.retiredFor !== undefined ? `retired: ${this.retiredFor}` : reason
     if (to === 'open') this.#opened()
     else if (to === 'draining') this.#draining(wasOpen ? code : undefined)
-    else if (isFinal(to)) this.#ended(wasOpen, code, reason)
+    else if (isFinal(to)) this.#ended(wasOpen, code, this.reason)
   }
 
   /** Whatever state it was counted in, it is no longer. */
@@ -54,12 +57,21 @@ export class TunnelRecord {
   }
 
   #draining(code: string | undefined): void {
-    const { tally, facts, clock, losses } = this.#tunnel.parts
-    this.#drainedAt = clock.now()
-    if (code === undefined) return
+    this.#drainedAt = this.#tunnel.parts.clock.now()
+    if (code !== undefined) this.#lost(this.#tunnel.failure(code), this.leasesCut)
+  }
+
+  /** Lost under the leases that it was still finishing. */
+  lostInDrain(error: TunnelError): void {
+    this.#lost(error, this.#tunnel.leases.size)
+  }
+
+  #lost(error: TunnelError, leases: number): void {
+    const { tally, facts, losses } = this.#tunnel.parts
     tally.lost += 1
     losses.note()
-    facts.publish('tunnel.lost', { ...this.#name, error: this.#tunnel.failure(code), leases: this.leasesCut })
+    this.#tunnel.noteLoss(error)
+    facts.publish('tunnel.lost', { ...this.#name, error, leases })
   }
 
   #ended(wasOpen: boolean, code: string | undefined, reason: string): void {

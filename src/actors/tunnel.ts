@@ -1,4 +1,5 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate'
+import { onAbort } from '../aborts.ts'
 import { ForwardTable } from '../channels/forwards.ts'
 import { TunnelError, type TunnelErrorCode } from '../errors.ts'
 import type { DialPlace } from '../limits/dial-limits.ts'
@@ -6,7 +7,6 @@ import type { OwnedDirectory } from '../owners/directory.ts'
 import { Scope } from '../owners/scope.ts'
 import type { ResolvedTarget } from '../target.ts'
 import type { Bounds, Connection, Phase } from '../transport/transport.ts'
-import { unlessAborted } from '../wait.ts'
 import type { Parts } from './parts.ts'
 import { TunnelLeases } from './tunnel-leases.ts'
 import { TunnelRecord } from './tunnel-record.ts'
@@ -34,16 +34,18 @@ export class Tunnel {
   #directory: Promise<OwnedDirectory> | undefined
   #forwards: ForwardTable | undefined
   #dialing: Promise<void> = Promise.resolve()
-  #proving: Promise<void> | undefined
   #phase: Phase | 'queued' = 'queued'
   #phaseSince: number
   readonly #place: DialPlace
+  readonly #lost: (error: TunnelError) => void
 
-  constructor(parts: Parts, target: ResolvedTarget, generation: number, place: DialPlace) {
+  /** `lost` hears of it when the tunnel was open and is lost, before its machine does. */
+  constructor(parts: Parts, target: ResolvedTarget, generation: number, place: DialPlace, lost: (error: TunnelError) => void) {
     this.parts = parts
     this.target = target
     this.generation = generation
     this.#place = place
+    this.#lost = lost
     this.scope = new Scope(parts.ledger, `${target.id} generation ${generation}`)
     this.record = new TunnelRecord(this)
     this.leases = new TunnelLeases(this)
@@ -168,14 +170,21 @@ export class Tunnel {
     return this.endError ?? new TunnelError('ERR_ABORTED', `${this.target.id}: the dial was given up`, { phase })
   }
 
+  /** It was open and is lost: an end like any other for its leases, another cause for its destination. */
+  noteLoss(error: TunnelError): void {
+    this.#lost(error)
+  }
+
   #lose(error: TunnelError): void {
     this.error ??= error
+    if (this.record.state === 'draining' && this.leases.size > 0) this.record.lostInDrain(this.error)
     this.tell({ type: 'tunnel.lost', generation: this.generation, code: error.code })
   }
 
   /** Its error, or one made of the code that its machine ended with. */
   failure(code: string | undefined, reason = 'the tunnel ended'): TunnelError {
-    return this.error ?? this.endError ?? new TunnelError((code ?? 'ERR_LOST') as TunnelErrorCode, `${this.target.id}: ${reason}`)
+    const known: unknown = code ?? this.snapshot()?.context.code ?? 'ERR_LOST'
+    return this.error ?? this.endError ?? new TunnelError(known as TunnelErrorCode, `${this.target.id}: ${reason}`)
   }
 
   /** A round trip through the server. */
@@ -187,18 +196,24 @@ export class Tunnel {
     }
   }
 
-  /** A round trip now, shared by all who want one; tells the machine when there was no answer, and never rejects but for the caller's own signal. */
+  /** Has the machine make a round trip now, one for all who want one, and resolves when it has drawn its conclusion. Rejects only by the caller's signal. */
   async prove({ signal, timeoutMillis }: Bounds): Promise<void> {
-    this.#proving ??= this.probe(undefined, this.parts.options.channelTimeoutMillis).finally(() => {
-      this.#proving = undefined
+    this.tell({ type: 'tunnel.verify' })
+    const ref = this.#ref
+    const isVerifying = () => this.snapshot()?.matches({ open: 'verifying' }) === true
+    if (ref === undefined || !isVerifying()) return
+    await new Promise<void>((resolve, reject) => {
+      const settle = (then: () => void) => {
+        watching.unsubscribe()
+        this.parts.clock.clearTimeout(timer)
+        takeBack()
+        then()
+      }
+      const timer = this.parts.clock.setTimeout(() => settle(resolve), timeoutMillis)
+      const takeBack = onAbort(signal, () => settle(() => reject(abortedBy(signal))))
+      const look = () => isVerifying() || settle(resolve)
+      const watching = ref.subscribe({ next: look, complete: look, error: look })
     })
-    const bound = AbortSignal.timeout(Math.min(timeoutMillis, 2 ** 31 - 1))
-    try {
-      await unlessAborted(this.#proving, signal === undefined ? bound : AbortSignal.any([bound, signal]))
-    } catch {
-      if (signal?.aborted) throw abortedBy(signal)
-      this.tell({ type: 'tunnel.verify' })
-    }
   }
 
   /** Gives everything back; resolves when the scope is empty and no dial is under way. */
@@ -222,7 +237,7 @@ export class Tunnel {
   farewell(): void {
     this.#place.release()
     this.parts.idle.delete(this)
-    this.parts.room.leave()
+    this.parts.room.leave(this)
     this.record.end()
   }
 }

@@ -4,10 +4,11 @@ import { unlessAborted } from '../wait.ts'
 export class Room {
   readonly #max: number
   readonly #waiting = new Set<() => void>()
+  /** Evicted and not gone yet: their places are spoken for. */
+  readonly #leaving = new Set<object>()
   #taken = 0
-  #leaving = 0
-  /** Asks the least recently used tunnel without a lease to close; false: there is none. */
-  evict: () => boolean = () => false
+  /** Asks the least recently used tunnel without a lease to close, and says which. */
+  evict: () => object | undefined = () => undefined
 
   constructor(max: number) {
     this.#max = max
@@ -38,19 +39,32 @@ export class Room {
       await unlessAborted(granted, signal)
     } catch (error) {
       // Granted in the same turn as the abort: the place goes on to the next.
-      if (grant !== undefined && !this.#waiting.delete(grant)) this.leave()
+      if (grant !== undefined && !this.#waiting.delete(grant)) this.#free()
       throw error
     }
   }
 
   /** A tunnel has become idle, or somebody waits: evicts as many as there are waiting, and no more. */
   makeRoom(): void {
-    while (this.#leaving < this.#waiting.size && this.evict()) this.#leaving += 1
+    while (this.#leaving.size < this.#waiting.size) {
+      const leaving = this.evict()
+      if (leaving === undefined) return
+      this.#leaving.add(leaving)
+    }
+  }
+
+  /** One that was evicted will not die: another goes in its stead. */
+  despair(tunnel: object): void {
+    if (this.#leaving.delete(tunnel)) this.makeRoom()
   }
 
   /** A tunnel is final. */
-  leave(): void {
-    if (this.#leaving > 0) this.#leaving -= 1
+  leave(tunnel: object): void {
+    this.#leaving.delete(tunnel)
+    this.#free()
+  }
+
+  #free(): void {
     for (const grant of this.#waiting) {
       this.#waiting.delete(grant)
       grant()

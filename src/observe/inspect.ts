@@ -1,5 +1,6 @@
 import type { AnyActorRef, InspectionEvent } from 'xstate'
 import type { InspectedEvent } from '../api/report.ts'
+import { quietly } from '../wait.ts'
 
 /** The only fields of an event that leave: ids, counts, codes, times. Nothing in them was ever near a secret. */
 const FIELDS = ['generation', 'lease', 'code', 'reason', 'wasOpen', 'force', 'withinMillis', 'graceMillis'] as const
@@ -51,12 +52,23 @@ export function project(event: InspectionEvent, pool: AnyActorRef): InspectedEve
   return { ...told, sourceRef: event.sourceRef === undefined ? undefined : shownActor(event.sourceRef as AnyActorRef, pool) }
 }
 
+/** An actor that was there before anybody looked, and its children, as XState would have told of them. */
+export function projectPresent(actorRef: AnyActorRef, pool: AnyActorRef): InspectedEvent[] {
+  const shown = shownActor(actorRef, pool)
+  const { children = {} } = actorRef.getSnapshot() as { children?: Record<string, AnyActorRef | undefined> }
+  return [
+    { type: '@xstate.actor', rootId: ROOT, actorRef: shown, snapshot: shown.getSnapshot() },
+    ...Object.values(children).flatMap((child) => (child === undefined ? [] : projectPresent(child, pool))),
+  ]
+}
+
 /** Takes a function or what Stately's inspectors give, and keeps what it throws to itself: a throwing inspector would break the machines. */
 export function safeObserver(given: Observer | { next?: ((event: never) => void) | undefined }): Observer {
   const observe = typeof given === 'function' ? given : (event: InspectedEvent) => given.next?.(event as never)
   return (event) => {
     try {
-      observe(event)
+      const result: unknown = observe(event)
+      if (result instanceof Promise) quietly(result)
     } catch {
       // The observer's own affair: it sees the next event, too.
     }

@@ -10,7 +10,7 @@ export function reportOf(destinations: Iterable<Destination>): PoolReport {
   const tunnels: Tunnels[] = []
   const leases: Leases[] = []
   const waiting: Waiting[] = []
-  for (const { target, tunnels: own, lending } of destinations) {
+  for (const { target, tunnels: own, lending, exclusives } of destinations) {
     const destination = target.id
     for (const tunnel of own.values()) {
       const { generation, record, scope } = tunnel
@@ -20,6 +20,8 @@ export function reportOf(destinations: Iterable<Destination>): PoolReport {
       for (const { id, label, since, stack } of tunnel.leases) leases.push({ id, destination, generation, label, since, stack })
     }
     for (const { since, options } of lending.waiters) waiting.push({ destination, since, for: options.label ?? 'a lease' })
+    for (const { since, options } of exclusives.waiters)
+      waiting.push({ destination, since, for: options.label ?? 'a tunnel of its own' })
   }
   return { tunnels, leases, waiting, unreaped: 0 }
 }
