@@ -1,4 +1,6 @@
 import { readdirSync } from 'node:fs'
+import { connect } from 'node:net'
+import { closed } from './closed.ts'
 import type { Census } from './contract.ts'
 import { descendantsOf, openDescriptors, socketInode } from './proc.ts'
 import { socketTable } from './socket-table.ts'
@@ -8,6 +10,7 @@ export interface CensusOptions {
   runtimeDirectory?: string | undefined
 }
 
+let isWarm = false
 const askedFor = new WeakMap<Census, CensusOptions>()
 
 /**
@@ -16,6 +19,7 @@ const askedFor = new WeakMap<Census, CensusOptions>()
  * @param options.runtimeDirectory list the names in it, too
  */
 export async function census(options: CensusOptions = {}): Promise<Census> {
+  if (!isWarm) await warmUp()
   const descendants = descendantsOf(process.pid)
   const descriptors = openDescriptors()
   const sockets = socketTable(new Set(descriptors.flatMap((link) => socketInode(link) ?? [])))
@@ -34,6 +38,15 @@ export async function census(options: CensusOptions = {}): Promise<Census> {
 /** The options a census was taken with, so that the next one can be compared to it. */
 export function optionsOf(taken: Census): CensusOptions {
   return askedFor.get(taken) ?? {}
+}
+
+/** Has Node open now what it opens when it is first needed: standard output, and a descriptor that libuv keeps in reserve for streams. */
+async function warmUp(): Promise<void> {
+  isWarm = true
+  void [process.stdout, process.stderr]
+  const socket = connect({ path: '/dev/null/nothing' })
+  socket.on('error', () => {})
+  await closed(socket)
 }
 
 function handles(): Record<string, number> {

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -19,6 +20,7 @@ interface Step {
 }
 
 const BYTES_PER_WRITE = 64 * 1024
+const SIGNALS = ['ABRT', 'ALRM', 'FPE', 'HUP', 'ILL', 'INT', 'KILL', 'PIPE', 'QUIT', 'SEGV', 'TERM', 'USR1', 'USR2']
 
 /**
  * Runs the few commands a host knows, one after the other, without a process: `echo`, `cat`, `head -c N /dev/zero`, `sleep`, `true`, `false`, `kill -SIG $$`, `exit`,
@@ -29,10 +31,20 @@ export async function run(line: string, terminal: Terminal): Promise<Exit> {
   for (const step of parse(line)) {
     const [name = '', ...args] = step.words[0] === 'exec' ? step.words.slice(1) : step.words
     if (name === 'exit') return Number(args[0] ?? 0) & 255
-    if (name === 'kill') return (args[0] ?? '').replace(/^-(SIG)?/, '')
+    const signal = name === 'kill' ? signalName(args[0] ?? '') : undefined
+    if (signal !== undefined) return signal
     status = await command(name, args, step.out, terminal)
   }
   return status
+}
+
+/** `TERM` for `TERM`, `SIGTERM`, `-TERM` or `-15`; `undefined` for what SSH has no name for (RFC 4254, section 6.10). */
+export function signalName(text: string): string | undefined {
+  const word = text.replace(/^-/, '').replace(/^SIG/, '')
+  const byNumber = Object.entries(constants.signals)
+    .find(([, number]) => String(number) === word)?.[0]
+    .slice(3)
+  return SIGNALS.find((name) => name === (byNumber ?? word))
 }
 
 async function command(name: string, args: readonly string[], out: Step['out'], terminal: Terminal): Promise<Exit> {

@@ -12,6 +12,7 @@ export class Door {
   #server: Server | undefined
   #held: HeldPort | undefined
   #retry: NodeJS.Timeout | undefined
+  #isClosed = false
 
   private constructor(server: Server, port: number, accept: (socket: Socket) => void) {
     this.#server = server
@@ -34,6 +35,7 @@ export class Door {
   }
 
   shut(): void {
+    if (this.#isClosed) return
     clearTimeout(this.#retry)
     this.#server?.close()
     this.#server = undefined
@@ -42,11 +44,11 @@ export class Door {
 
   /** Listens again; if the port is taken after all, as soon as it is free. */
   reopen(): void {
-    if (this.#server !== undefined) return
+    if (this.#isClosed || this.#server !== undefined) return
     const server = listener(this.#accept)
     this.#server = server
     server.on('error', () => {
-      if (this.#server !== server) return
+      if (this.#server !== server || server.listening) return
       this.#server = undefined
       this.#retry = setTimeout(() => this.reopen(), RETRY_MILLIS)
     })
@@ -58,6 +60,7 @@ export class Door {
 
   /** Resolves when the listener is gone and, since a server waits for them, all it has accepted. */
   async close(): Promise<void> {
+    this.#isClosed = true
     clearTimeout(this.#retry)
     const server = this.#server
     this.#server = undefined

@@ -4,9 +4,8 @@ import { run } from './commands.ts'
 
 /** Runs a command on its channel and reports how it ended; `signal` ends it early, by the signal that is its reason. */
 export async function execute(channel: ServerChannel, command: string, signal: AbortSignal): Promise<void> {
-  const exit = await run(command, { stdin: channel, stdout: channel, stderr: channel.stderr, signal }).catch(() =>
-    String(signal.reason),
-  )
+  const terminal = { stdin: channel, stdout: channel, stderr: channel.stderr, signal }
+  const exit = await run(command, terminal).catch(() => (signal.aborted ? String(signal.reason) : 1))
   // The rest of its input is nobody's, and unread the channel would never close.
   channel.resume()
   await Promise.all([written(channel), written(channel.stderr)])

@@ -12,7 +12,8 @@ const server = createServer((request, response) => {
   const tally = tallies.get(request.socket)
   if (tally !== undefined) tally.requests += 1
   const isHealth = request.url === '/health'
-  response.writeHead(isHealth ? 200 : 404, { 'content-type': 'text/plain' }).end(isHealth ? 'ok' : 'not found')
+  const body = isHealth ? 'ok' : 'not found'
+  response.writeHead(isHealth ? 200 : 404, { 'content-type': 'text/plain', 'content-length': body.length }).end(body)
 })
 
 /** Speaks HTTP on a stream: `GET /health` is 200 `ok`. Every request is counted. */

@@ -1,5 +1,6 @@
-import { once } from 'node:events'
 import { connect } from 'node:net'
+import { closed } from './closed.ts'
+import { reset } from './reset.ts'
 
 /** A loopback port that is ours though nobody listens on it. */
 export interface HeldPort {
@@ -18,10 +19,9 @@ export function holdPort(port: number): HeldPort {
   return {
     async release() {
       if (socket.closed) return
-      const closed = once(socket, 'close')
-      if (socket.connecting) socket.destroy()
-      else socket.resetAndDestroy()
-      await closed
+      const gone = closed(socket)
+      reset(socket)
+      await gone
     },
   }
 }

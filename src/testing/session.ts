@@ -1,4 +1,5 @@
 import type { Connection, ServerChannel, Session } from 'ssh2'
+import { signalName } from './commands.ts'
 import { execute } from './execute.ts'
 import { answerClose } from './ssh2-inside.ts'
 
@@ -19,7 +20,8 @@ export function serveSession(connection: Connection, session: Session, closed: (
   session.on('env', (accept) => accept?.())
   session.on('signal', (accept, _reject, { name }) => {
     accept?.()
-    ending.abort(name)
+    const signal = signalName(name)
+    if (signal !== undefined) ending.abort(signal)
   })
   session.once('close', () => {
     ending.abort('HUP')

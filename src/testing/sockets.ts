@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import type { Socket } from 'node:net'
+import { closed } from './closed.ts'
 
 /** Sockets of one owner, until the kernel has taken them back. */
 export class Sockets {
@@ -18,8 +18,8 @@ export class Sockets {
   }
 
   async close(): Promise<void> {
-    const closed = [...this.#open].map((socket) => once(socket, 'close'))
+    const all = [...this.#open].map(closed)
     for (const socket of this.#open) socket.destroy()
-    await Promise.all(closed)
+    await Promise.all(all)
   }
 }

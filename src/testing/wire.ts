@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { Lane } from './lane.ts'
+import { reset } from './reset.ts'
 
 /** Bytes under way in one direction, past which the sender has to wait. */
 const MAX_UNDER_WAY = 4 * 1024 * 1024
@@ -54,7 +55,7 @@ export class Wire extends Duplex {
 
   /** Ends it as a crashed host does, whatever the weather. */
   reset(): void {
-    this.#socket.resetAndDestroy()
+    reset(this.#socket)
     this.destroy()
   }
 

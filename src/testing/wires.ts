@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import type { Socket } from 'node:net'
+import { closed } from './closed.ts'
 import { type Weather, Wire } from './wire.ts'
 
 /** Random bytes per wire and call: enough that no cipher waits for more before it finds them wrong. */
@@ -45,8 +45,8 @@ export class Wires {
 
   /** Frees every socket, whatever the weather. */
   async close(): Promise<void> {
-    const closed = [...this.#wires].map((wire) => once(wire, 'close'))
+    const all = [...this.#wires].map(closed)
     for (const wire of this.#wires) wire.destroy()
-    await Promise.all(closed)
+    await Promise.all(all)
   }
 }

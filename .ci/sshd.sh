@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Makes sure that what the tests start is there: OpenSSH's server and tools. Installs it where it can; never skips.
+set -euo pipefail
+
+missing() {
+  [ -x /usr/sbin/sshd ] || echo sshd
+  command -v ssh >/dev/null || echo ssh
+  command -v ssh-keygen >/dev/null || echo ssh-keygen
+}
+
+[ -n "$(missing)" ] || exit 0
+
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  echo "installing what is missing: $(missing | xargs)" >&2
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq >&2 || echo 'apt-get update failed; trying with the lists there are' >&2
+  apt-get install -y -qq --no-install-recommends openssh-server openssh-client >/dev/null || true
+fi
+
+[ -n "$(missing)" ] || exit 0
+
+cat >&2 <<TEXT
+The tests need OpenSSH, and this is missing: $(missing | xargs)
+  Debian, Ubuntu:  sudo apt-get install openssh-server openssh-client
+  Fedora, RHEL:    sudo dnf install openssh-server openssh-clients
+  Alpine:          sudo apk add openssh
+No service has to run: each test starts a private sshd on a free port.
+TEXT
+exit 1
