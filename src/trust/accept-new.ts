@@ -8,13 +8,16 @@ import type { HostKeyExpectation } from './trust.ts'
 /** Where the keys of hosts that are met for the first time are kept. */
 export interface Acquaintances {
   lookUp(target: ResolvedTarget, signal: AbortSignal): Promise<Known>
-  /** Adds the host's key, unless one is known by now: resolves when it is this one, rejects with `ERR_HOST_KEY` when it is another. */
+  /**
+   * Adds the host's key, unless one is known by now: resolves when it is this one, rejects with `ERR_HOST_KEY` when it is
+   * another.
+   */
   add(target: ResolvedTarget, key: HostKey, signal: AbortSignal): Promise<void>
 }
 
 /**
- * Takes the first key a host shows, and from then on none but that. As in OpenSSH, a key of another type is a changed key, too: whoever
- * comes between could always show one of a type that is not known yet.
+ * Takes the first key a host shows, and from then on none but that. As in OpenSSH, a key of another type is a changed key, too:
+ * whoever comes between could always show one of a type that is not known yet.
  */
 export async function expectAcquaintance(
   kept: Acquaintances,

@@ -20,7 +20,10 @@ interface Meeting {
 const PLAIN_NAME = /^[\w.:%[\]-]+$/
 const NEW_LINE = 10
 
-/** Keys accepted at first contact and written to a known_hosts file. Those that come while the lock is waited for share it, and one append. */
+/**
+ * Keys accepted at first contact and written to a known_hosts file. Those that come while the lock is waited for share it, and
+ * one append.
+ */
 export class AcceptedFile implements Acquaintances {
   readonly #file: KnownHostsFile
   readonly #waiting = new Set<Meeting>()
@@ -112,7 +115,10 @@ function decide(known: Known, key: HostKey): boolean {
   return known.judge(key.blob) === 'known'
 }
 
-/** One write, which O_APPEND keeps whole among others'. A file that does not end a line (ssh was cut off, an editor) gets that ended first. */
+/**
+ * One write, which O_APPEND keeps whole among others'. A file that does not end a line (ssh was cut off, an editor) gets that
+ * ended first.
+ */
 async function append(path: string, text: string): Promise<void> {
   const handle = await open(path, 'a+', 0o600)
   try {

@@ -8,9 +8,9 @@ import { RememberedKeys } from './remembered.ts'
 import type { HostKeyExpectation, Trust } from './trust.ts'
 
 /**
- * Knows host keys by each target's policy, and remembers what it has read and accepted for as long as it lives. Holds nothing open. `expect`
- * and `verify` reject with `ERR_HOST_KEY`, with `ERR_LOCAL_LIMIT` or `ERR_OPEN_TIMEOUT` when a file cannot be used just now, or with the
- * reason of their signal.
+ * Knows host keys by each target's policy, and remembers what it has read and accepted for as long as it lives. Holds nothing
+ * open. `expect` and `verify` reject with `ERR_HOST_KEY`, with `ERR_LOCAL_LIMIT` or `ERR_OPEN_TIMEOUT` when a file cannot be used
+ * just now, or with the reason of their signal.
  */
 export function createTrust(): Trust {
   const files = onePer((path) => new KnownHostsFile(path))

@@ -11,7 +11,9 @@ export interface KnownKey extends HostKey {
   readonly source: string
 }
 
-/** By key type: fields after the type, and the signature algorithms to offer. Never `ssh-rsa` itself: that one signs with SHA-1. */
+/**
+ * By key type: fields after the type, and the signature algorithms to offer. Never `ssh-rsa` itself: that one signs with SHA-1.
+ */
 const TYPES = new Map<string, { fields: number; algorithms: readonly string[] }>([
   ['ssh-ed25519', { fields: 1, algorithms: ['ssh-ed25519'] }],
   ['ecdsa-sha2-nistp256', { fields: 2, algorithms: ['ecdsa-sha2-nistp256'] }],

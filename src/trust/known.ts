@@ -41,9 +41,10 @@ export class Known {
 }
 
 /**
- * Looks a target up as /usr/bin/ssh does (measured with OpenSSH 9.2p1): under `[host]:port`, and when no key at all is known for that, under the
- * bare host, where only a match counts: another key there leaves the host unknown, not changed. (`ssh-keygen -F` never looks under the bare host.)
- * An alias is looked up as it is. One thing is stricter than ssh's accept-new: a key revoked for the bare host is then refused, not added.
+ * Looks a target up as /usr/bin/ssh does (measured with OpenSSH 9.2p1): under `[host]:port`, and when no key at all is known for
+ * that, under the bare host, where only a match counts: another key there leaves the host unknown, not changed. (`ssh-keygen -F`
+ * never looks under the bare host.) An alias is looked up as it is. One thing is stricter than ssh's accept-new: a key revoked
+ * for the bare host is then refused, not added.
  */
 export async function lookUp(files: readonly KnownHostsFile[], target: ResolvedTarget, signal?: AbortSignal): Promise<Known> {
   const tables = await Promise.all(files.map((file) => file.current(signal)))

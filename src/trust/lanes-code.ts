@@ -42,7 +42,18 @@ function rounds(word: (round: number) => Code): Code {
     const choice = [...get(c), ...get(d), ...get(b), ...SELECT]
     const majority = [...get(c), ...get(b), ...get(b), ...get(d), ...XOR, ...SELECT]
     const mix = [choice, parity, majority, parity][Math.floor(round / 20)] ?? []
-    code.push(...word(round), ...get(e), ...ADD, ...mix, ...ADD, ...rotated(a, 5), ...ADD, ...set(e), ...rotated(b, 30), ...set(b))
+    code.push(
+      ...word(round),
+      ...get(e),
+      ...ADD,
+      ...mix,
+      ...ADD,
+      ...rotated(a, 5),
+      ...ADD,
+      ...set(e),
+      ...rotated(b, 30),
+      ...set(b),
+    )
     names.unshift(...names.splice(4))
   }
   return code
@@ -76,8 +87,9 @@ function body(): Code {
 }
 
 /**
- * A WebAssembly module that computes HMAC-SHA1 of one name under the salts of four lines at a time. It imports `memory.lines` and exports
- * `seek(name, at, end)`: the address of the first group from `at` on with a line whose digest may be the name's, else `end`.
+ * A WebAssembly module that computes HMAC-SHA1 of one name under the salts of four lines at a time. It imports `memory.lines` and
+ * exports `seek(name, at, end)`: the address of the first group from `at` on with a line whose digest may be the name's, else
+ * `end`.
  */
 export function lanesCode(): Uint8Array {
   const section = (id: number, content: Code): Code => [id, ...unsigned(content.length), ...content]

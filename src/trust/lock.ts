@@ -7,15 +7,14 @@ import { codeOf, isAbsent } from '../owners/disk-error.ts'
 import { holderText, isAbandoned } from './lock-holder.ts'
 import { printable } from './printable.ts'
 
-const MOST_WAIT_MILLIS = 5_000
 const LONGEST_PAUSE_MILLIS = 20
 
 /**
- * Runs `fn` while this process alone has the file `path`, which exists exactly that long. Waits at most 5 s, or until `signal` aborts, for
- * another that has it; `ERR_OPEN_TIMEOUT` then. The lock of a process that died is broken.
+ * Runs `fn` while this process alone has the file `path`, which exists exactly that long. Waits for another that has it until
+ * `signal` aborts, at most `mostWaitMillis`: then `ERR_OPEN_TIMEOUT`. The lock of a process that died is broken.
  */
-export async function withLock<T>(path: string, signal: AbortSignal, fn: () => Promise<T>): Promise<T> {
-  const lock = await take(path, signal)
+export async function withLock<T>(path: string, signal: AbortSignal, fn: () => Promise<T>, mostWaitMillis = 5_000): Promise<T> {
+  const lock = await take(path, signal, mostWaitMillis)
   try {
     return await fn()
   } finally {
@@ -25,15 +24,15 @@ export async function withLock<T>(path: string, signal: AbortSignal, fn: () => P
 }
 
 /** Looks again and again because there is no other way to wait for a file to go that does not hold a descriptor. */
-async function take(path: string, signal: AbortSignal): Promise<string> {
-  const deadline = performance.now() + MOST_WAIT_MILLIS
+async function take(path: string, signal: AbortSignal, mostWaitMillis: number): Promise<string> {
+  const deadline = performance.now() + mostWaitMillis
   for (;;) {
     signal.throwIfAborted()
     const lock = await create(path)
     if (lock !== undefined) return lock
     const held = await look(path)
     if (held !== undefined && isAbandoned(held.text, held.ageMillis)) await breakLock(path, held.identity, signal)
-    else if (performance.now() > deadline) throw heldTooLong(path, held?.text)
+    else if (performance.now() > deadline) throw heldTooLong(path, mostWaitMillis, held?.text)
     else await setTimeout(randomInt(1, LONGEST_PAUSE_MILLIS), undefined, { signal })
   }
 }
@@ -69,8 +68,8 @@ async function look(path: string): Promise<{ text: string; identity: string; age
 }
 
 /**
- * Two that find the same dead lock must not both remove it: the second might remove the lock the first has taken since. The right to remove
- * this very lock is a lock itself, named after it, and whoever has that right looks again.
+ * Two that find the same dead lock must not both remove it: the second might remove the lock the first has taken since. The right
+ * to remove this very lock is a lock itself, named after it, and whoever has that right looks again.
  */
 async function breakLock(path: string, identity: string, signal: AbortSignal): Promise<void> {
   await withLock(`${path}.${identity}`, signal, () => removeIf(path, identity))
@@ -88,7 +87,8 @@ function identityOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
-function heldTooLong(path: string, text = ''): TunnelError {
-  const message = `waited ${MOST_WAIT_MILLIS} ms for the lock ${printable(path)} (${printable(text.trim()) || 'its holder is gone by now'})`
+function heldTooLong(path: string, waitedMillis: number, text = ''): TunnelError {
+  const holder = printable(text.trim()) || 'its holder is gone by now'
+  const message = `waited ${waitedMillis} ms for the lock ${printable(path)} (${holder})`
   return new TunnelError('ERR_OPEN_TIMEOUT', `${message}; if no process is using it, remove it`, { phase: 'hostkey' })
 }

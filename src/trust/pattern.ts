@@ -15,7 +15,10 @@ export function matchesList(list: string, name: string): boolean {
   return matched
 }
 
-/** `*` is any run of characters, `?` any one. Goes back to the last `*` only, so that no pattern takes more than length × length steps. */
+/**
+ * `*` is any run of characters, `?` any one. Goes back to the last `*` only, so that no pattern takes more than length × length
+ * steps.
+ */
 function matches(pattern: string, text: string): boolean {
   let p = 0
   let t = 0

@@ -19,7 +19,10 @@ export function readPin(text: string): Pin | undefined {
   return key && algorithmsFor([key]).length > 0 ? { fingerprint: fingerprint(key.blob), key } : undefined
 }
 
-/** Only the pinned keys. A bare fingerprint does not tell which algorithms to offer: then all are, and a host with several keys chooses. */
+/**
+ * Only the pinned keys. A bare fingerprint does not tell which algorithms to offer: then all are, and a host with several keys
+ * chooses.
+ */
 export function expectPinned(pinned: readonly string[], target: ResolvedTarget): HostKeyExpectation {
   const pins = pinned.map(pinOf)
   const keys = pins.flatMap(({ key }) => key ?? [])
@@ -38,6 +41,6 @@ export function expectPinned(pinned: readonly string[], target: ResolvedTarget):
 function pinOf(text: string): Pin {
   const pin = readPin(text)
   if (pin !== undefined) return pin
-  const found = `hostKey.pinned: expected 'SHA256:…' as \`ssh-keygen -lf\` prints it, or a line 'ssh-ed25519 AAAA…', got '${printable(text, 80)}'`
-  throw new TunnelError('ERR_INVALID_OPTION', found)
+  const wanted = "'SHA256:…' as `ssh-keygen -lf` prints it, or the line of an ssh-ed25519, ecdsa or ssh-rsa key"
+  throw new TunnelError('ERR_INVALID_OPTION', `Expected \`hostKey.pinned\` to be ${wanted}, got '${printable(text, 80)}'`)
 }

@@ -17,7 +17,10 @@ export function refusal(message: string, cause?: unknown): TunnelError {
   return new TunnelError('ERR_HOST_KEY', message, { phase: 'hostkey', ...(cause === undefined ? {} : { cause }) })
 }
 
-/** What a known_hosts file that cannot be read or written is called: `ERR_LOCAL_LIMIT` when something is used up, else `ERR_HOST_KEY`. */
+/**
+ * What a known_hosts file that cannot be read or written is called: `ERR_LOCAL_LIMIT` when something is used up, else
+ * `ERR_HOST_KEY`.
+ */
 export function fileError(error: unknown, what: string): TunnelError {
   if (TunnelError.is(error)) return error
   const message = printable(`${what}: ${error instanceof Error ? error.message : String(error)}`, 1_000)
@@ -37,12 +40,14 @@ export function notKnown(known: Known, places: readonly string[]): TunnelError {
   const listed = known.acceptable()
   if (listed.length > 0) {
     return refusal(
-      `the host keys known for ${name} are of types that are not supported: ${describe(listed)}; add its ssh-ed25519, ecdsa or ssh-rsa key`,
+      `the host keys known for ${name} are of types that are not supported: ${describe(listed)}; ` +
+        'add its ssh-ed25519, ecdsa or ssh-rsa key',
     )
   }
   const where = places.map((place) => printable(place)).join(' or ') || 'no file'
   return refusal(
-    `no host key is known for ${name} in ${where}${aboutAuthorities(known)}; add one (\`ssh-keyscan\` fetches it; ${MACHINE_CHECK}), ` +
+    `no host key is known for ${name} in ${where}${aboutAuthorities(known)}; ` +
+      `add one (\`ssh-keyscan\` fetches it; ${MACHINE_CHECK}), ` +
       "or set the target's hostKey to { pinned: 'SHA256:…' } or 'accept-new'",
   )
 }
@@ -60,8 +65,9 @@ export function changed(known: Known, shown: Buffer): TunnelError {
   const [first] = known.keys
   const place = first && /:\d+$/.test(first.source) ? first.source.replace(/:\d+$/, '') : undefined
   return refusal(
-    `the host key of ${printable(known.name)} has changed: expected ${describe(known.keys)}, shown ${describeShown(shown)}. Someone may be ` +
-      `reading along, or the machine was set up anew; ${MACHINE_CHECK}, then remove the old and ${remedy(known.name, shown, place)}`,
+    `the host key of ${printable(known.name)} has changed: expected ${describe(known.keys)}, shown ${describeShown(shown)}. ` +
+      `Someone may be reading along, or the machine was set up anew; ${MACHINE_CHECK}, ` +
+      `then remove the old and ${remedy(known.name, shown, place)}`,
   )
 }
 
@@ -90,7 +96,8 @@ export function notPinned(name: string, shown: Buffer, pins: readonly Pin[], isB
 /** The key cannot be remembered, because it cannot be read. */
 export function notReadable(name: string, shown: Buffer): TunnelError {
   return refusal(
-    `${printable(name)} showed something that is not a host key of a supported type: ${describeShown(shown)}; pin a key of a supported type`,
+    `${printable(name)} showed something that is not a host key of a supported type: ${describeShown(shown)}; ` +
+      'give it an ssh-ed25519, ecdsa or ssh-rsa key',
   )
 }
 
@@ -98,7 +105,7 @@ function remedy(name: string, shown: Buffer, place: string | undefined): string 
   const key = readKey(shown)
   const line = key && algorithmsFor([key]).length > 0 ? `${name} ${keyText(key)}` : ''
   if (place === undefined || line === '' || line.length > LONGEST_LINE) return pinIt(shown)
-  return `add to ${printable(place)} the line\n${printable(line, LONGEST_LINE)}\nor ${pinIt(shown)}`
+  return `add the line \`${printable(line, LONGEST_LINE)}\` to ${printable(place)}, or ${pinIt(shown)}`
 }
 
 const pinIt = (shown: Buffer) => `set the target's hostKey to { pinned: '${fingerprint(shown)}' }`

@@ -3,7 +3,10 @@ import { type KnownHostsLine, readLine } from './line.ts'
 import { Pace } from './pace.ts'
 import { isPattern, matchesList } from './pattern.ts'
 
-/** The lines of one known_hosts file, by what they are found with: plain names in a map, patterns in a list, hashed names by trying. */
+/**
+ * The lines of one known_hosts file, by what they are found with: plain names in a map, patterns in a list, hashed names by
+ * trying.
+ */
 export class Table {
   readonly #path: string
   readonly #hashedNames: HashedNames

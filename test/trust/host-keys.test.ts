@@ -1,0 +1,316 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ResolvedHostKeyPolicy } from '../../src/target.ts'
+import { createTrust } from '../../src/trust/host-keys.ts'
+import { freshDirectory, type MadeKey, makeKey, refused, targetFor, unaborted } from './given.ts'
+
+let ed: MadeKey
+let other: MadeKey
+let p256: MadeKey
+let rsa: MadeKey
+before(() => {
+  ed = makeKey()
+  other = makeKey()
+  p256 = makeKey('p256')
+  rsa = makeKey('rsa')
+})
+
+const pinned = (...pins: string[]): ResolvedHostKeyPolicy => ({ kind: 'pinned', pins })
+const acceptNew: ResolvedHostKeyPolicy = { kind: 'accept-new', file: undefined }
+const anyKey: ResolvedHostKeyPolicy = { kind: 'insecure-accept-any' }
+const expect = (policy: ResolvedHostKeyPolicy, host?: string) => createTrust().expect(targetFor(policy, host), unaborted())
+
+describe('pinned host keys', () => {
+  it('accepts the key of a fingerprint that ssh-keygen prints, whichever algorithm it comes by', async () => {
+    for (const key of [ed, p256, rsa]) {
+      const expectation = await expect(pinned(other.fingerprint, key.fingerprint))
+      assert.equal(expectation.algorithms, undefined)
+      await expectation.verify(key.blob, unaborted())
+    }
+  })
+
+  it('accepts the keys of full lines, with a comment or without, and offers their algorithms only', async () => {
+    const expectation = await expect(pinned(`${rsa.line} root@gpu-7`, ` ${ed.line}\n`))
+    assert.deepEqual(expectation.algorithms, ['ssh-ed25519', 'rsa-sha2-512', 'rsa-sha2-256'])
+    await expectation.verify(rsa.blob, unaborted())
+    await expectation.verify(ed.blob, unaborted())
+  })
+
+  it('refuses another key with both fingerprints and the pin that would accept it', async () => {
+    const expectation = await expect(pinned(ed.line))
+    await assert.rejects(
+      expectation.verify(other.blob, unaborted()),
+      refused(
+        'ERR_HOST_KEY',
+        'gpu-7',
+        `expected ${ed.fingerprint} (ssh-ed25519), shown ${other.fingerprint}`,
+        `{ pinned: '${other.fingerprint}' }`,
+      ),
+    )
+  })
+
+  it('says of a fingerprint that it does not tell which of several keys the host shows', async () => {
+    const expectation = await expect(pinned(rsa.fingerprint))
+    await assert.rejects(
+      expectation.verify(ed.blob, unaborted()),
+      refused(
+        'ERR_HOST_KEY',
+        'the host showed its ssh-ed25519 key; pin that one or give the full key line',
+        rsa.fingerprint,
+        ed.fingerprint,
+      ),
+    )
+  })
+
+  for (const pin of [
+    '',
+    'SHA256:short',
+    `MD5:${'00:'.repeat(15)}00`,
+    'ssh-ed25519',
+    'ssh-ed25519 AAAA',
+    'gpu-7 ssh-ed25519 AAAA',
+  ]) {
+    it(`refuses the pin '${pin}' before anything is dialled`, () =>
+      assert.rejects(expect(pinned(pin)), { name: 'TunnelError', code: 'ERR_INVALID_OPTION' }))
+  }
+})
+
+describe('any host key', () => {
+  it('accepts whatever is shown, also what is no key', async () => {
+    const expectation = await expect(anyKey)
+    assert.equal(expectation.algorithms, undefined)
+    await expectation.verify(ed.blob, unaborted())
+    await expectation.verify(Buffer.from('what is that?'), unaborted())
+  })
+})
+
+describe('accept-new without a file', () => {
+  it('remembers the first key of each name: from then on only its algorithms, and no other key', async () => {
+    const trust = createTrust()
+    const meet = (host: string, port?: number, alias?: string) =>
+      trust.expect(targetFor(acceptNew, host, port, alias), unaborted())
+    const first = await meet('gpu-7')
+    assert.equal(first.algorithms, undefined)
+    await first.verify(rsa.blob, unaborted())
+    await first.verify(rsa.blob, unaborted())
+    for (const name of ['gpu-7', 'GPU-7'] as const) {
+      const again = await meet(name)
+      assert.deepEqual(again.algorithms, ['rsa-sha2-512', 'rsa-sha2-256'])
+      await again.verify(rsa.blob, unaborted())
+      await assert.rejects(
+        again.verify(ed.blob, unaborted()),
+        refused('ERR_HOST_KEY', 'has changed', rsa.fingerprint, ed.fingerprint, 'accepted at first contact'),
+      )
+    }
+    for (const [host, port, alias] of [['gpu-8'], ['gpu-7', 2222], ['gpu-7', 22, 'i-0abc']] as const) {
+      assert.equal((await meet(host, port, alias)).algorithms, undefined)
+    }
+    assert.deepEqual((await meet('10.0.0.7', 2222, 'gpu-7')).algorithms, ['rsa-sha2-512', 'rsa-sha2-256'])
+  })
+
+  it('believes the first of two that meet a host at once, also when the other shows a key of another type', async () => {
+    const trust = createTrust()
+    const both = await Promise.all([1, 2].map(() => trust.expect(targetFor(acceptNew), unaborted())))
+    await both[0]?.verify(ed.blob, unaborted())
+    await assert.rejects(
+      both[1]?.verify(p256.blob, unaborted()) ?? Promise.resolve(),
+      refused('ERR_HOST_KEY', ed.fingerprint, p256.fingerprint),
+    )
+  })
+
+  it('keeps the key it was shown, not the buffer, which is its giver’s', async () => {
+    const trust = createTrust()
+    const lent = Buffer.from(ed.blob)
+    await (await trust.expect(targetFor(acceptNew), unaborted())).verify(lent, unaborted())
+    lent.fill(0)
+    await (await trust.expect(targetFor(acceptNew), unaborted())).verify(ed.blob, unaborted())
+  })
+
+  it('does not remember what is no key of a type it knows', async () => {
+    const trust = createTrust()
+    const field = (text: string) => Buffer.concat([Buffer.of(0, 0, 0, text.length), Buffer.from(text)])
+    for (const shown of [
+      Buffer.from('\u001b[2Jgarbage'),
+      Buffer.concat([field('ssh-dss'), field('x')]),
+      Buffer.concat([field('a b\nc'), field('x')]),
+    ]) {
+      const expectation = await trust.expect(targetFor(acceptNew), unaborted())
+      await assert.rejects(expectation.verify(shown, unaborted()), refused('ERR_HOST_KEY', 'not a host key of a supported type'))
+    }
+    assert.equal((await trust.expect(targetFor(acceptNew), unaborted())).algorithms, undefined)
+  })
+
+  it('belongs to one Trust', async () => {
+    await (await expect(acceptNew)).verify(ed.blob, unaborted())
+    assert.equal((await expect(acceptNew)).algorithms, undefined)
+  })
+})
+
+describe('strict known_hosts', () => {
+  const directory = freshDirectory()
+  const write = (text: string, name = 'known_hosts') => {
+    const path = join(directory(), name)
+    writeFileSync(path, text)
+    return path
+  }
+  const knownHosts = (...files: string[]): ResolvedHostKeyPolicy => ({ kind: 'known-hosts', files })
+
+  it('offers the algorithms of all keys known, over all files, best first, and accepts each of the keys', async () => {
+    const files = [
+      write(`gpu-7 ${rsa.line}\ngpu-8 ${other.line}\n`),
+      join(directory(), 'missing'),
+      write(`gpu-* ${p256.line}\n@revoked * ${other.line}`, 'system'),
+    ]
+    const expectation = await expect(knownHosts(...files))
+    assert.deepEqual(expectation.algorithms, ['ecdsa-sha2-nistp256', 'rsa-sha2-512', 'rsa-sha2-256'])
+    await expectation.verify(rsa.blob, unaborted())
+    await expectation.verify(p256.blob, unaborted())
+  })
+
+  it('refuses a host of which nothing is known before it is dialled, and names the files and what to do', async () => {
+    const file = write(`other ${ed.line}\n`)
+    await assert.rejects(
+      expect(knownHosts(file, '/nowhere/known_hosts')),
+      refused(
+        'ERR_HOST_KEY',
+        'no host key is known for gpu-7',
+        file,
+        '/nowhere/known_hosts',
+        'ssh-keyscan',
+        "'accept-new'",
+        'pinned',
+      ),
+    )
+  })
+
+  it('refuses a changed key with both fingerprints, the line it contradicts and one that would accept it', async () => {
+    const file = write(`# comment\n\ngpu-7 ${ed.line}\ngpu-7 ${rsa.line}\n`)
+    const expectation = await expect(knownHosts(file))
+    await assert.rejects(
+      expectation.verify(other.blob, unaborted()),
+      refused(
+        'ERR_HOST_KEY',
+        'has changed',
+        `${ed.fingerprint} (ssh-ed25519, ${file}:3) or ${rsa.fingerprint} (ssh-rsa, ${file}:4)`,
+        `shown ${other.fingerprint} (ssh-ed25519)`,
+        `add the line \`gpu-7 ${other.line}\` to ${file}`,
+        `{ pinned: '${other.fingerprint}' }`,
+      ),
+    )
+  })
+
+  it('is told the truth about what would help: the line it shows makes the next look-up accept the key', async () => {
+    const file = write(`gpu-7 ${ed.line}\n`)
+    const error = await (await expect(knownHosts(file))).verify(rsa.blob, unaborted()).catch((error: Error) => error)
+    const line = /`(gpu-7 [^`]+)`/.exec(error?.message ?? '')?.[1]
+    write(`${line}\n`)
+    await (await expect(knownHosts(file))).verify(rsa.blob, unaborted())
+  })
+
+  it('refuses a revoked key in whatever file and order, and whatever else lists it', async () => {
+    for (const text of [`@revoked gpu-* ${ed.line}\n`, `gpu-7 ${ed.line}\n@revoked * ${ed.line}\n`]) {
+      const files = [write(`gpu-7 ${ed.line}\ngpu-7 ${rsa.line}\n`), write(text, 'system')]
+      const expectation = await expect(knownHosts(...files))
+      assert.deepEqual(expectation.algorithms, ['rsa-sha2-512', 'rsa-sha2-256'])
+      await expectation.verify(rsa.blob, unaborted())
+      await assert.rejects(
+        expectation.verify(ed.blob, unaborted()),
+        refused('ERR_HOST_KEY', 'is revoked', `${files[1]}:`, ed.fingerprint),
+      )
+    }
+  })
+
+  it('refuses before the dial when every key known is revoked', async () => {
+    const file = write(`gpu-7 ${ed.line}\n@revoked gpu-7 ${ed.line}\n`)
+    await assert.rejects(
+      expect(knownHosts(file)),
+      refused('ERR_HOST_KEY', 'every host key known for gpu-7 is revoked', `${file}:2`),
+    )
+  })
+
+  it('finds revoked keys under hashed names', async () => {
+    const file = write(`gpu-7 ${ed.line}\ngpu-7 ${other.line}\n`)
+    execFileSync('ssh-keygen', ['-q', '-H', '-f', file], { stdio: 'ignore' })
+    const [first = '', second = ''] = readFileSync(file, 'utf8').split('\n')
+    write(`${first}\n@revoked ${second}\n`)
+    assert.match(execFileSync('ssh-keygen', ['-F', 'gpu-7', '-f', file], { encoding: 'utf8' }), /found: line 2 REVOKED/)
+    const expectation = await expect(knownHosts(file))
+    await expectation.verify(ed.blob, unaborted())
+    await assert.rejects(expectation.verify(other.blob, unaborted()), refused('ERR_HOST_KEY', 'is revoked', `${file}:2`))
+  })
+
+  it('says when a certificate authority is all there is', async () => {
+    const file = write(`@cert-authority * ${ed.line}\n`)
+    await assert.rejects(
+      expect(knownHosts(file)),
+      refused('ERR_HOST_KEY', `${file}:1 names a certificate authority`, 'not supported'),
+    )
+    write(`@cert-authority * ${ed.line}\ngpu-7 ${other.line}\n`)
+    const expectation = await expect(knownHosts(file))
+    await assert.rejects(expectation.verify(ed.blob, unaborted()), refused('ERR_HOST_KEY', 'has changed'))
+  })
+
+  it('never offers SHA-1: says so when only a key of an unsupported type is known', async () => {
+    const field = (text: string) => Buffer.concat([Buffer.of(0, 0, 0, text.length), Buffer.from(text)])
+    const dss = Buffer.concat([field('ssh-dss'), field('p'), field('q'), field('g'), field('y')]).toString('base64')
+    await assert.rejects(
+      expect(knownHosts(write(`gpu-7 ssh-dss ${dss}\n`))),
+      refused('ERR_HOST_KEY', 'not supported', 'ssh-dss', 'ssh-ed25519'),
+    )
+  })
+
+  it('bounds what a host makes it say', async () => {
+    const expectation = await expect(knownHosts(write(`gpu-7 ${ed.line}\n`)))
+    const field = (bytes: Buffer) => {
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(bytes.length)
+      return Buffer.concat([length, bytes])
+    }
+    const huge = Buffer.concat([field(Buffer.from('ssh-rsa')), field(Buffer.alloc(100_000, 1)), field(Buffer.alloc(100_000, 1))])
+    for (const shown of [huge, Buffer.from('\u001b[2J\r\nHELLO'), Buffer.alloc(0)]) {
+      await assert.rejects(expectation.verify(shown, unaborted()), refused('ERR_HOST_KEY', 'has changed', ed.fingerprint))
+    }
+  })
+
+  it('bounds how many keys it lists', async () => {
+    const file = write(Array.from({ length: 50 }, () => `gpu-7 ${ed.line}\n`).join(''))
+    await assert.rejects((await expect(knownHosts(file))).verify(other.blob, unaborted()), refused('ERR_HOST_KEY', 'or 46 more'))
+  })
+})
+
+describe('signals', () => {
+  const directory = freshDirectory()
+
+  it('end every look-up and every verification with their reason', async () => {
+    const path = join(directory(), 'known_hosts')
+    writeFileSync(path, `gpu-7 ${ed.line}\n`)
+    const reason = new Error('no longer wanted')
+    const aborted = AbortSignal.abort(reason)
+    const policies: ResolvedHostKeyPolicy[] = [
+      { kind: 'known-hosts', files: [path] },
+      pinned(ed.line),
+      acceptNew,
+      { kind: 'accept-new', file: path },
+      anyKey,
+    ]
+    for (const policy of policies) {
+      const trust = createTrust()
+      const rejected = (error: unknown) => error === reason
+      await assert.rejects(trust.expect(targetFor(policy), aborted), rejected)
+      const expectation = await trust.expect(targetFor(policy), unaborted())
+      await assert.rejects(expectation.verify(ed.blob, aborted), rejected)
+    }
+  })
+
+  it('leave no listener behind', async () => {
+    const path = join(directory(), 'known_hosts')
+    writeFileSync(path, `gpu-7 ${ed.line}\n`)
+    execFileSync('ssh-keygen', ['-q', '-H', '-f', path], { stdio: 'ignore' })
+    const trust = createTrust()
+    // The hooks fail a test that makes Node warn of more than ten listeners on one signal.
+    const signal = unaborted()
+    for (let i = 0; i < 20; i++) await trust.expect(targetFor({ kind: 'known-hosts', files: [path] }), signal)
+  })
+})
