@@ -174,7 +174,7 @@ export class Ssh2Connection implements Connection {
         isSettled = true
         this.#dial.clock.clearTimeout(timer)
         takeBack()
-        this.#lostListeners.delete(reject)
+        this.#lostListeners.delete(fail)
         done()
       }
       const fail = (error: unknown) => settle(() => reject(error))
