@@ -3,8 +3,9 @@ import type { Duplex } from 'node:stream'
 
 /** Cuts a client off so that it cannot take the cut for an end of data: reset on TCP; on a unix socket its unread bytes make it one. */
 export function reset(client: Socket): void {
-  // Node throws ERR_INVALID_HANDLE_TYPE for a unix socket.
-  if (client.remoteAddress === undefined) client.destroy()
+  // Node throws ERR_INVALID_HANDLE_TYPE for a unix socket; and libuv does not reset one whose end is under way, whose handle Node 20 then loses.
+  const isEnding = client.writableEnded && !client.writableFinished
+  if (client.remoteAddress === undefined || isEnding) client.destroy()
   else client.resetAndDestroy()
 }
 

@@ -1,31 +1,27 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
+import { addCheck, type Terminal } from './check/command.ts'
+import { addDemo } from './demo/command.ts'
 
-const { stdout } = process
-const isTerminal = stdout.isTTY === true
-/** no-color.org */
-const isColoured = isTerminal && (process.env.NO_COLOR ?? '') === ''
+const { stdout, stderr } = process
+const isLive = stdout.isTTY === true
+const terminal: Terminal = {
+  isLive,
+  // no-color.org
+  isColoured: isLive && (process.env.NO_COLOR ?? '') === '',
+  width: stdout.columns ?? 100,
+  write: (text) => stdout.write(text),
+  progress: (text) => {
+    if (stderr.isTTY === true) stderr.write(`\r\u001b[2K${text}`)
+  },
+}
 
 const program = new Command('warren')
-  .description('SSH tunnels for long-running servers: see them work, and check hosts through them')
-  .showHelpAfterError()
-
-program
-  .command('demo')
-  .description('25 embedded SSH hosts are checked through a pool while things go wrong; then an audit of what is left')
-  .option('--seconds <n>', 'how long', '12')
-  .option('--plain', 'lines instead of a live table, as without a terminal')
-  .action(async ({ seconds, plain }: { seconds: string; plain?: true }, command: Command) => {
-    const length = Number(seconds)
-    if (!(length > 0 && length <= 3_600))
-      command.error(`error: --seconds must be between 0 and 3600, got ${seconds}`, { exitCode: 2 })
-    const { runDemo } = await import('./demo/demo.ts')
-    process.exitCode = await runDemo({
-      seconds: length,
-      isLive: isTerminal && plain !== true,
-      isColoured,
-      write: (text) => stdout.write(text),
-    })
-  })
-
-await program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2)).parseAsync()
+  .description('SSH tunnels for long-running servers: check hosts through them, and see them work')
+  .showHelpAfterError('(--help says what there is)')
+// Usage errors are 2; 1 is kept for what a command finds.
+program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+addCheck(program, terminal)
+addDemo(program, terminal)
+for (const command of program.commands) command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+await program.parseAsync()

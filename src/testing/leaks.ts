@@ -23,7 +23,7 @@ const OTHERS = new Set(['Timeout', 'Immediate'])
  * await assertNoLeaks(pool, { baseline })
  */
 export async function assertNoLeaks(
-  pool: Pick<TunnelPool, 'resources'>,
+  pool: TunnelPool,
   options: { baseline?: Census | undefined; settleMillis?: number | undefined } = {},
 ): Promise<void> {
   const { baseline, settleMillis = 2_000 } = options
