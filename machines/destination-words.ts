@@ -8,8 +8,6 @@ import { isPermanent, restAfter } from './verdict.ts'
 const LINGER_MILLIS = 1_000
 /** After a failure no dial for this long, whoever wants one. */
 const HUSH_MILLIS = 1_000
-/** Refused logins bar a destination only when the first of them is this old: a new machine's keys may still be on their way. */
-const AUTH_AGE_MILLIS = 60_000
 const FORGET_MILLIS = 600_000
 /** A destination dials no further generation while this many will not die. */
 const MAX_STUCK = 3
@@ -23,10 +21,13 @@ export interface DestinationContext extends DestinationInput {
   readonly isStale: boolean
   /** Whether the old generation goes even if its successor does not open. */
   readonly mustGo: boolean
+  /** Whether the current tunnel has lived its time, and no successor has opened yet. */
+  readonly isOverdue: boolean
   readonly current: number | undefined
   readonly dialing: number | undefined
   readonly live: readonly number[]
   readonly stuck: readonly number[]
+  /** Exclusive ones that are opening or were lent. */
   readonly exclusive: readonly number[]
   readonly failures: number
   readonly authFailures: number
@@ -38,11 +39,18 @@ export interface DestinationContext extends DestinationInput {
 }
 
 const without = (list: readonly number[], generation: number) => list.filter((other) => other !== generation)
-const nameOf = (generation: number | undefined) => `tunnel-${generation}`
+/** The id of a tunnel's actor. */
+export const nameOf = (generation: number | undefined) => `tunnel-${generation}`
 /** A tunnel by generation; the destination itself, which ignores what is meant for a tunnel, when it has ended meanwhile. */
 const tunnelOf = (self: AnyActorRef, generation: number | undefined): AnyActorRef =>
   (self.getSnapshot() as { children: Record<string, AnyActorRef | undefined> }).children[nameOf(generation)] ?? self
-const generationOf = (event: DestinationEvent): number => ('generation' in event ? event.generation : Number.NaN)
+/** Which tunnel an event is about: as it says, or by the actor that broke. NaN, which equals nothing, when it is about none. */
+export const generationOf = (event: DestinationEvent): number => {
+  if ('generation' in event) return event.generation
+  return 'actorId' in event && event.actorId.startsWith('tunnel-') ? Number(event.actorId.slice('tunnel-'.length)) : Number.NaN
+}
+export const codeOf = (event: DestinationEvent) => ('code' in event ? event.code : undefined)
+const hasFailed = (event: DestinationEvent) => 'wasOpen' in event && !event.wasOpen && event.code !== undefined
 
 /** What a destination knows, does and asks: the words of which `destination.ts` makes its life. */
 export const words = setup({
@@ -86,11 +94,23 @@ export const words = setup({
       exclusive: ({ context, event }) => [...context.exclusive, generationOf(event)],
     }),
     spoil: assign({ isStale: true }),
-    promote: assign({ current: ({ context }) => context.dialing, dialing: undefined, mustGo: false, isBarred: false }),
-    demote: assign({ current: undefined }),
+    promote: assign({
+      current: ({ context }) => context.dialing,
+      dialing: undefined,
+      mustGo: false,
+      isOverdue: false,
+      isBarred: false,
+    }),
+    demote: assign({ current: undefined, isOverdue: false }),
     drop: assign({ dialing: undefined }),
     noteForce: assign({ mustGo: ({ context, event }) => context.mustGo || (event.type === 'destination.retire' && event.force) }),
-    markStuck: assign({ stuck: ({ context, event }) => [...without(context.stuck, generationOf(event)), generationOf(event)] }),
+    outlive: raise({ type: 'life.over' }),
+    expire: assign({ isOverdue: true }),
+    /** It is not waited for any longer: neither as a claim's tunnel nor, when it ends, as a dial's failure. */
+    markStuck: assign(({ context, event }) => ({
+      stuck: [...without(context.stuck, generationOf(event)), generationOf(event)],
+      exclusive: without(context.exclusive, generationOf(event)),
+    })),
     bury: assign(({ context, event }) => ({
       live: without(context.live, generationOf(event)),
       stuck: without(context.stuck, generationOf(event)),
@@ -98,19 +118,20 @@ export const words = setup({
     })),
     unlink: stopChild(({ event }) => nameOf(generationOf(event))),
     countFailure: assign(({ context, event }) => {
-      const code = 'code' in event ? event.code : undefined
       const failures = context.failures + 1
-      const authFailures = context.authFailures + (code === 'ERR_AUTH' ? 1 : 0)
-      return { code, failures, authFailures, restMillis: restAfter(failures, context.times), isForced: false }
+      const authFailures = context.authFailures + (codeOf(event) === 'ERR_AUTH' ? 1 : 0)
+      return { code: codeOf(event), failures, authFailures, restMillis: restAfter(failures, context.times), isForced: false }
     }),
-    ageAuth: raise(
-      { type: 'auth.aged' },
-      { delay: ({ context }) => (context.authFailures === 1 ? AUTH_AGE_MILLIS : Number.POSITIVE_INFINITY) },
-    ),
     noteAge: assign({ authIsOld: ({ context }) => context.authFailures > 0 }),
     forgetFailures: assign({ failures: 0, authFailures: 0, authIsOld: false, isBarred: false, code: undefined }),
+    forgetAge: cancel('age'),
     bar: assign({ isBarred: true }),
+    lift: assign({ isBarred: false }),
     closeCurrent: sendTo(({ self, context }) => tunnelOf(self, context.current), {
+      type: 'tunnel.close',
+      reason: 'retired',
+    } satisfies TunnelEvent),
+    closeStale: sendTo(({ self, context }) => tunnelOf(self, context.dialing), {
       type: 'tunnel.close',
       reason: 'retired',
     } satisfies TunnelEvent),
@@ -128,7 +149,9 @@ export const words = setup({
     failExclusive: () => {},
     failSuccession: () => {},
     announceStuck: () => {},
+    /** Rejects all who wait, because too many generations will not die. */
     refuseStuck: () => {},
+    refuseExclusive: () => {},
     /** A tunnel is final: its places go to others. */
     depart: () => {},
     /** A tunnel actor broke: frees its scope, and reports its end when that is done. */
@@ -139,24 +162,27 @@ export const words = setup({
     isCurrent: ({ context, event }) => generationOf(event) === context.current,
     isExclusive: ({ context, event }) => context.exclusive.includes(generationOf(event)),
     isStaleDial: ({ context, event }) => generationOf(event) === context.dialing && context.isStale,
-    isAborted: ({ context, event }) => generationOf(event) === context.dialing && 'code' in event && event.code === undefined,
+    isAborted: ({ context, event }) => generationOf(event) === context.dialing && codeOf(event) === undefined,
     isPermanent: ({ context, event }) => generationOf(event) === context.dialing && isPermanent(event, context),
-    isExclusiveFailure: ({ context, event }) =>
-      context.exclusive.includes(generationOf(event)) && 'wasOpen' in event && !event.wasOpen && event.code !== undefined,
+    isExclusiveFailure: ({ context, event }) => context.exclusive.includes(generationOf(event)) && hasFailed(event),
     isExclusiveBar: ({ context, event }) => context.exclusive.includes(generationOf(event)) && isPermanent(event, context),
-    isHostKey: ({ context, event }) =>
-      generationOf(event) === context.dialing && 'code' in event && event.code === 'ERR_HOST_KEY',
+    isHostKey: ({ context, event }) => generationOf(event) === context.dialing && codeOf(event) === 'ERR_HOST_KEY',
     isWanted: ({ context }) => context.isWanted,
     isWantedInVain: ({ context }) => context.isWanted && context.stuck.length >= MAX_STUCK,
-    isSteady: ({ context }) => context.dialing === undefined,
+    hasTooManyStuck: ({ context }) => context.stuck.length >= MAX_STUCK,
+    isForcedInVain: ({ context }) => context.isForced && context.stuck.length >= MAX_STUCK,
     isForced: ({ context }) => context.isForced,
-    mustGo: ({ context, event }) => generationOf(event) === context.dialing && context.mustGo,
+    isBarred: ({ context }) => context.isBarred,
+    isOverdue: ({ context }) => context.isOverdue,
+    mustGo: ({ context }) => context.mustGo,
+    mustGoNow: ({ context, event }) => generationOf(event) === context.dialing && context.mustGo,
     isEmpty: ({ context }) => context.live.length === 0,
     /** Unless many tunnels of the pool were lost at once: then redials are spread. */
     mayDialNow: () => true,
     /** A successor needs a place beside the generation that it follows. */
     hasNoRoom: () => false,
-    isIdleAndSteady: () => false,
+    /** Nobody holds a lease of the current tunnel. */
+    isIdle: () => false,
   },
   delays: {
     spread: 250,
@@ -164,6 +190,9 @@ export const words = setup({
     hush: HUSH_MILLIS,
     stable: ({ context }) => context.times.backoffMaxMillis,
     lifetime: ({ context }) => context.times.maxLifetimeMillis,
+    /** Between one successor that did not open and the next, when the current one is overdue. */
+    again: ({ context }) =>
+      context.isOverdue ? Math.max(HUSH_MILLIS, context.times.backoffMaxMillis) : Number.POSITIVE_INFINITY,
     barredRetry: ({ context }) => context.times.barredRetryMillis,
     forget: FORGET_MILLIS,
   },

@@ -1,28 +1,21 @@
-import { words } from './destination-words.ts'
+import { bounded } from './bounded.ts'
+import { nameOf, words } from './destination-words.ts'
+import { exclusiveBar, exclusiveVerdict, LEFT, STUCK, UNADMITTED, verdict } from './judgement.ts'
+import { succeeding } from './succession.ts'
 
-const LEFT = ['depart', 'bury', 'unlink'] as const
-const FAILED = ['failWaiters', 'countFailure', 'ageAuth', 'drop'] as const
-
-/** How a dial that came to nothing is judged. */
-const verdict = [
-  { guard: 'isAborted', target: '#dormant', actions: ['drop', ...LEFT] },
-  { guard: 'isPermanent', target: '#barred', actions: [...FAILED, ...LEFT] },
-  { guard: 'isDialing', target: '#resting', actions: [...FAILED, ...LEFT] },
-] as const
-
-/** The same when its remains will not die: nobody is kept waiting for that. */
-const stuckVerdict = [
-  { guard: 'isPermanent', target: '#barred', actions: [...FAILED, 'markStuck', 'announceStuck'] },
-  { guard: 'isDialing', target: '#resting', actions: [...FAILED, 'markStuck', 'announceStuck'] },
-] as const
-
+const FORGET = ['forgetFailures', 'forgetAge'] as const
 const wishes = { 'dial.wanted': { actions: 'want' }, 'dial.unwanted': { actions: 'unwant' } } as const
 
-/** Every tunnel is told to close, or to go at once. */
-const endTunnels = words.enqueueActions(({ enqueue, event: leave, self }) => {
-  for (const child of Object.values(self.getSnapshot().children)) {
-    if (child === undefined || !child.id.startsWith('tunnel-')) continue
-    if (leave.type === 'destination.leave') enqueue.sendTo(child, { ...leave, type: 'tunnel.close' })
+/** Every tunnel is told to close, or to go at once. Of one that has ended or broken without being heard, it is heard now. */
+const endTunnels = words.enqueueActions(({ enqueue, context, event: leave, self }) => {
+  const { children } = self.getSnapshot()
+  for (const generation of context.live) {
+    const child = children[nameOf(generation)]
+    const status = child?.getSnapshot().status
+    if (status === 'error') enqueue.raise({ type: 'xstate.error.actor.*', error: undefined, actorId: nameOf(generation) })
+    else if (child === undefined || status !== 'active')
+      enqueue.raise({ type: 'tunnel.ended', generation, code: undefined, wasOpen: true })
+    else if (leave.type === 'destination.leave') enqueue.sendTo(child, { ...leave, type: 'tunnel.close' })
     else enqueue.sendTo(child, { type: 'tunnel.destroy', reason: 'reason' in leave ? leave.reason : 'the destination ends' })
   }
 })
@@ -33,12 +26,14 @@ const endTunnels = words.enqueueActions(({ enqueue, event: leave, self }) => {
  */
 export const destinationMachine = words.createMachine({
   id: 'destination',
+  options: bounded,
   context: ({ input }) => ({
     ...input,
     isWanted: false,
     isForced: false,
     isStale: false,
     mustGo: false,
+    isOverdue: false,
     current: undefined,
     dialing: undefined,
     live: [],
@@ -53,15 +48,15 @@ export const destinationMachine = words.createMachine({
   }),
   initial: 'dormant',
   on: {
-    'exclusive.admitted': { actions: ['countExclusive', 'dialExclusive'] },
-    'tunnel.opened': { guard: 'isExclusive', actions: 'grantExclusive' },
-    'tunnel.stuck': { actions: ['markStuck', 'announceStuck', 'failExclusive'] },
-    'tunnel.ended': [
-      { guard: 'isExclusiveFailure', actions: ['failExclusive', 'countFailure', 'ageAuth', ...LEFT] },
-      { actions: ['failExclusive', ...LEFT] },
+    'exclusive.admitted': [
+      { guard: 'hasTooManyStuck', actions: 'refuseExclusive' },
+      { actions: ['countExclusive', 'dialExclusive'] },
     ],
+    'tunnel.opened': { guard: 'isExclusive', actions: 'grantExclusive' },
+    'tunnel.stuck': { actions: ['failExclusive', ...STUCK] },
+    'tunnel.ended': { actions: ['failExclusive', ...LEFT] },
     'auth.aged': { actions: 'noteAge' },
-    'destination.reset': { actions: 'forgetFailures' },
+    'destination.reset': { actions: FORGET },
     'destination.leave': '.leaving',
     'destination.destroy': '.leaving',
     'destination.fault': '.leaving',
@@ -78,11 +73,8 @@ export const destinationMachine = words.createMachine({
       on: {
         ...wishes,
         'dial.forced': { actions: 'want' },
-        'tunnel.ended': [
-          { guard: 'isExclusiveBar', target: 'barred', actions: ['failExclusive', 'countFailure', 'ageAuth', ...LEFT] },
-          { guard: 'isExclusiveFailure', target: 'resting', actions: ['failExclusive', 'countFailure', 'ageAuth', ...LEFT] },
-          { actions: ['failExclusive', ...LEFT] },
-        ],
+        'tunnel.stuck': exclusiveVerdict(STUCK),
+        'tunnel.ended': exclusiveVerdict(LEFT),
       },
       after: {
         forget: [
@@ -93,13 +85,16 @@ export const destinationMachine = words.createMachine({
     },
     dialing: {
       id: 'dialing',
-      entry: 'calm',
+      entry: ['calm', 'stay'],
       initial: 'spreading',
       on: {
         'dial.wanted': { actions: ['want', 'stay'] },
         'dial.forced': { actions: ['want', 'stay'] },
         'dial.unwanted': { actions: ['unwant', 'linger'] },
-        'dial.lingered': { target: 'dormant', actions: ['closeDialing', 'drop'] },
+        'dial.lingered': [
+          { guard: 'isBarred', target: 'barred', actions: ['closeDialing', 'drop'] },
+          { target: 'dormant', actions: ['closeDialing', 'drop'] },
+        ],
         'destination.retire': { actions: 'spoil' },
       },
       states: {
@@ -109,19 +104,18 @@ export const destinationMachine = words.createMachine({
             src: 'admission',
             input: ({ context }) => ({ id: context.id, isFailing: context.failures > 0 }),
             onDone: { target: 'opening', actions: [{ type: 'begin', params: ({ event }) => event.output }, 'count', 'dial'] },
-            onError: { target: '#resting', actions: FAILED },
+            onError: { target: '#resting', actions: UNADMITTED },
           },
         },
         opening: {
           id: 'opening',
           on: {
             'tunnel.opened': [
-              { guard: 'isStaleDial', target: '#dormant', actions: ['closeDialing', 'drop'] },
+              { guard: 'isStaleDial', target: '#dormant', actions: ['lift', 'closeStale', 'drop'] },
               { guard: 'isDialing', target: '#serving', actions: 'promote' },
-              { guard: 'isExclusive', actions: 'grantExclusive' },
             ],
-            'tunnel.ended': [...verdict, { actions: ['failExclusive', ...LEFT] }],
-            'tunnel.stuck': [...stuckVerdict, { actions: ['markStuck', 'announceStuck', 'failExclusive'] }],
+            'tunnel.stuck': verdict(STUCK),
+            'tunnel.ended': verdict(LEFT),
           },
         },
       },
@@ -130,87 +124,89 @@ export const destinationMachine = words.createMachine({
       id: 'serving',
       entry: ['stay', 'serve'],
       initial: 'steady',
-      after: {
-        stable: { actions: 'forgetFailures' },
-        lifetime: [
-          { guard: 'isIdleAndSteady', actions: 'closeCurrent' },
-          { guard: 'isSteady', target: '.succeeding' },
-        ],
-      },
+      after: { stable: { actions: FORGET }, lifetime: { actions: 'outlive' } },
       on: {
         ...wishes,
-        'dial.forced': { actions: 'want' },
+        'dial.forced': { actions: ['want', 'serve'] },
         'tunnel.proven': { guard: 'isCurrent', actions: 'serve' },
         'tunnel.draining': { guard: 'isCurrent', target: 'dormant', actions: 'demote' },
-        'tunnel.ended': [
-          { guard: 'isCurrent', target: 'dormant', actions: ['demote', ...LEFT] },
-          { actions: ['failExclusive', ...LEFT] },
-        ],
+        'tunnel.ended': { guard: 'isCurrent', target: 'dormant', actions: ['demote', ...LEFT] },
+        'life.over': { actions: 'expire' },
       },
       states: {
-        steady: { id: 'steady', on: { 'destination.retire': { target: 'succeeding', actions: 'noteForce' } } },
-        succeeding: {
-          initial: 'deciding',
-          on: { 'destination.retire': { actions: 'noteForce' } },
-          states: {
-            deciding: {
-              always: [{ guard: 'hasNoRoom', target: '#dormant', actions: ['closeCurrent', 'demote'] }, { target: 'queued' }],
-            },
-            queued: {
-              invoke: {
-                src: 'admission',
-                input: ({ context }) => ({ id: context.id, isFailing: false }),
-                onDone: { target: 'opening', actions: [{ type: 'begin', params: ({ event }) => event.output }, 'count', 'dial'] },
-                onError: { target: '#steady', actions: 'failSuccession' },
-              },
-            },
-            opening: {
-              on: {
-                'tunnel.opened': [
-                  { guard: 'isDialing', target: '#serving', reenter: true, actions: ['closeCurrent', 'promote'] },
-                  { guard: 'isExclusive', actions: 'grantExclusive' },
-                ],
-                'tunnel.draining': { guard: 'isCurrent', target: '#opening', actions: 'demote' },
-                'tunnel.ended': [
-                  {
-                    guard: 'isHostKey',
-                    target: '#barred',
-                    actions: ['closeCurrent', 'demote', 'failSuccession', ...FAILED, ...LEFT],
-                  },
-                  { guard: 'mustGo', target: '#dormant', actions: ['closeCurrent', 'demote', 'failSuccession', 'drop', ...LEFT] },
-                  { guard: 'isDialing', target: '#steady', actions: ['failSuccession', 'drop', ...LEFT] },
-                  { guard: 'isCurrent', target: '#opening', actions: ['demote', ...LEFT] },
-                  { actions: ['failExclusive', ...LEFT] },
-                ],
-              },
-            },
+        steady: {
+          id: 'steady',
+          on: {
+            'destination.retire': { target: 'succeeding', actions: 'noteForce' },
+            'life.over': [
+              { guard: 'isIdle', actions: 'closeCurrent' },
+              { target: 'succeeding', actions: 'expire' },
+            ],
           },
+          after: { again: { guard: 'isOverdue', target: 'succeeding' } },
         },
+        succeeding,
       },
     },
     resting: {
       id: 'resting',
       initial: 'hushed',
       after: { rest: 'dormant' },
-      on: { ...wishes, 'destination.reset': { target: 'dormant', actions: 'forgetFailures' } },
+      on: {
+        ...wishes,
+        'tunnel.opened': { guard: 'isExclusive', target: 'dormant', actions: ['lift', 'grantExclusive'] },
+        'tunnel.stuck': exclusiveBar(STUCK),
+        'tunnel.ended': exclusiveBar(LEFT),
+        'destination.reset': { target: 'dormant', actions: FORGET },
+      },
       states: {
         hushed: {
           on: { 'dial.forced': { actions: 'insist' } },
-          after: { hush: [{ guard: 'isForced', target: '#dialing' }, { target: 'ready' }] },
+          after: {
+            hush: [
+              { guard: 'isForcedInVain', target: 'ready', actions: ['refuseStuck', 'unwant'] },
+              { guard: 'isForced', target: '#dialing' },
+              { target: 'ready' },
+            ],
+          },
         },
-        ready: { on: { 'dial.forced': { target: '#dialing', actions: 'insist' } } },
+        ready: {
+          on: {
+            'dial.forced': [
+              { guard: 'hasTooManyStuck', actions: ['refuseStuck', 'unwant'] },
+              { target: '#dialing', actions: 'insist' },
+            ],
+          },
+        },
       },
     },
     barred: {
       id: 'barred',
       entry: 'bar',
       initial: 'shut',
-      on: { ...wishes, 'destination.reset': { target: 'dormant', actions: 'forgetFailures' } },
+      on: {
+        ...wishes,
+        'tunnel.opened': { guard: 'isExclusive', target: 'dormant', actions: ['lift', 'grantExclusive'] },
+        'destination.reset': { target: 'dormant', actions: FORGET },
+      },
       states: {
         shut: { after: { barredRetry: 'ready' } },
         ready: {
-          on: { 'dial.forced': { target: '#dialing', actions: 'insist' } },
-          after: { forget: { guard: 'isEmpty', target: '#leaving' } },
+          on: {
+            'dial.forced': [
+              { guard: 'hasTooManyStuck', actions: ['refuseStuck', 'unwant'] },
+              { target: '#dialing', actions: 'insist' },
+            ],
+            // The one attempt was an exclusive one.
+            'tunnel.stuck': exclusiveBar(STUCK),
+            'tunnel.ended': exclusiveBar(LEFT),
+          },
+          after: {
+            forget: [
+              { guard: 'isEmpty', target: '#leaving' },
+              { target: 'ready', reenter: true },
+            ],
+          },
         },
       },
     },

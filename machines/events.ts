@@ -91,6 +91,8 @@ export type DestinationEvent =
   | { type: 'dial.forced' }
   | { type: 'dial.lingered' }
   | { type: 'auth.aged' }
+  /** The current tunnel has lived its time. */
+  | { type: 'life.over' }
   | { type: 'exclusive.admitted'; generation: number }
   | { type: 'destination.retire'; force: boolean }
   | { type: 'destination.reset' }

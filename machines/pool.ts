@@ -1,4 +1,5 @@
 import { type AnyActorRef, assign, fromCallback, fromPromise, raise, sendTo, setup } from 'xstate'
+import { bounded } from './bounded.ts'
 import type { PoolEvent, PoolInput, RegistryEvent } from './events.ts'
 import { unprovided } from './unprovided.ts'
 
@@ -46,10 +47,13 @@ export const poolMachine = setup({
     destroy: sendTo(registry, ({ context }): RegistryEvent => ({ type: 'registry.destroy', reason: context.reason })),
   },
   delays: {
+    /** Asking and forcing share the grace that a close has. */
+    grace: ({ context }) => context.closeGraceMillis / 2,
     retry: ({ context }) => context.retryMillis,
   },
 }).createMachine({
   id: 'pool',
+  options: bounded,
   context: ({ input }) => ({
     ...input,
     withinMillis: Number.POSITIVE_INFINITY,
@@ -80,11 +84,22 @@ export const poolMachine = setup({
           on: { 'registry.emptied': 'freeing' },
         },
         freeing: {
-          invoke: { src: 'release', input: { force: false }, onDone: '#closed', onError: 'holding' },
+          invoke: { src: 'release', input: { force: false }, onDone: '#closed', onError: 'forced' },
+          after: { grace: 'forced' },
+          on: { 'pool.destroy': 'forced', 'pool.fault': 'forced' },
+        },
+        forced: {
+          invoke: { src: 'release', input: { force: true }, onDone: '#closed', onError: 'holding' },
           after: { retry: 'holding' },
           on: { 'pool.destroy': {}, 'pool.fault': 'holding' },
         },
-        holding: { exit: 'waitLonger', after: { retry: 'freeing' }, on: { 'pool.destroy': {} } },
+        holding: {
+          exit: 'waitLonger',
+          // What dies by itself meanwhile is not kept waiting for the next attempt.
+          invoke: { src: 'release', input: { force: false }, onDone: '#closed', onError: {} },
+          after: { retry: 'forced' },
+          on: { 'pool.destroy': {} },
+        },
       },
     },
     closed: { id: 'closed', type: 'final' },

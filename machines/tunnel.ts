@@ -1,22 +1,6 @@
-import { type AnyActorRef, assign, fromCallback, fromPromise, raise, sendTo, setup } from 'xstate'
-import type { TunnelEvent, TunnelInput, TunnelName, TunnelOutput, TunnelReport } from './events.ts'
-import { unprovided } from './unprovided.ts'
-import { type Why, whyOf } from './why.ts'
-
-/** Between one forced attempt and its verdict. */
-const FORCE_MILLIS = 1_000
-const STUCK_MIN_MILLIS = 1_000
-const STUCK_MAX_MILLIS = 60_000
-
-export interface TunnelContext extends TunnelInput, Why {
-  /** Whether a lease is out. */
-  readonly isLeased: boolean
-  readonly wasOpen: boolean
-  /** Probes that failed in a row. */
-  readonly unanswered: number
-  readonly graceMillis: number
-  readonly stuckMillis: number
-}
+import { bounded } from './bounded.ts'
+import type { TunnelReport } from './events.ts'
+import { STUCK_MIN_MILLIS, type TunnelContext, words } from './tunnel-words.ts'
 
 const because = (reason: string, code?: string) => ({ type: 'because' as const, params: { reason, code } })
 const endOf = ({ generation, code, wasOpen }: TunnelContext) => ({ generation, code, wasOpen })
@@ -32,71 +16,21 @@ const cut = {
   'tunnel.destroy': { target: FORCED, actions: 'blame' },
 } as const
 
+/** An exclusive tunnel closes with its lease, wherever that is returned. */
+const returned = <T>(shared: T) =>
+  [
+    { guard: 'isOthers' },
+    { guard: 'isExclusive', target: '#tunnel.draining', actions: ['giveBack', because('its one lease was returned')] },
+    shared,
+  ] as const
+
 /**
  * The life of one tunnel: opening, open, draining, closed, failed. The two final states are reached only from `draining.settled`, and
  * that only with an empty scope, so whatever has ended has given everything back. Delays may be Infinity: the clock makes no timer then.
  */
-export const tunnelMachine = setup({
-  types: {} as { context: TunnelContext; events: TunnelEvent; input: TunnelInput; output: TunnelOutput },
-  actors: {
-    /** Forces the release when somebody stops the actor from outside: XState runs no exit actions then. */
-    guardian: fromCallback<TunnelEvent, TunnelName>(unprovided),
-    makeDirectory: fromPromise<void, TunnelName>(unprovided),
-    dial: fromPromise<void, TunnelName>(unprovided),
-    probe: fromPromise<void, TunnelName>(unprovided),
-    /** Resolves when the scope is empty. */
-    release: fromPromise<void, TunnelName & { force: boolean }>(unprovided),
-  },
-  actions: {
-    /** Without a parent (the machine alone, in a test or an editor) it falls back on the tunnel, which ignores it. */
-    tell: sendTo(
-      ({ self }) => self._parent as AnyActorRef,
-      (_, report: TunnelReport) => report,
-    ),
-    blame: assign(({ event }) => whyOf(event)),
-    because: assign((_, why: { reason: string; code: string | undefined }) => why),
-    take: assign({ isLeased: true }),
-    giveBack: assign({ isLeased: false }),
-    markOpen: assign({ wasOpen: true }),
-    markProven: assign({ unanswered: 0 }),
-    countUnanswered: assign({ unanswered: ({ context }) => context.unanswered + 1 }),
-    hurry: assign({
-      graceMillis: ({ context, event }) => (event.type === 'tunnel.close' ? event.graceMillis : undefined) ?? context.graceMillis,
-    }),
-    /** A later, shorter deadline fires first; a longer one finds the state left. */
-    boundDrain: raise(
-      { type: 'drain.expired' },
-      {
-        delay: ({ context, event }) =>
-          (event.type === 'tunnel.close' ? event.withinMillis : undefined) ?? context.times.drainTimeoutMillis,
-      },
-    ),
-    waitLonger: assign({ stuckMillis: ({ context }) => Math.min(STUCK_MAX_MILLIS, context.stuckMillis * 2) }),
-    /** Ends the leases that are still out, with the tunnel's reason. */
-    cutLeases: () => {},
-  },
-  guards: {
-    needsDirectory: ({ context }) => context.needsDirectory,
-    isExclusive: ({ context }) => context.isExclusive,
-    isOurs: ({ context, event }) => 'generation' in event && event.generation === context.generation,
-    isOthers: ({ context, event }) => 'generation' in event && event.generation !== context.generation,
-    isLeased: ({ context }) => context.isLeased,
-    isUnleased: ({ context }) => !context.isLeased,
-    deservesAnotherProbe: ({ context }) => context.isLeased && context.unanswered < 1,
-    hasFailed: ({ context }) => context.code !== undefined,
-    /** Something came into the scope after it was found empty. */
-    scopeIsHeld: () => false,
-  },
-  delays: {
-    openTimeout: ({ context }) => context.times.openTimeoutMillis,
-    idleTimeout: ({ context }) => context.times.idleTimeoutMillis,
-    probeTimeout: ({ context }) => context.times.probeTimeoutMillis,
-    grace: ({ context }) => context.graceMillis,
-    force: FORCE_MILLIS,
-    stuck: ({ context }) => context.stuckMillis,
-  },
-}).createMachine({
+export const tunnelMachine = words.createMachine({
   id: 'tunnel',
+  options: bounded,
   context: ({ input }) => ({
     ...input,
     isLeased: false,
@@ -108,14 +42,19 @@ export const tunnelMachine = setup({
     stuckMillis: STUCK_MIN_MILLIS,
   }),
   output: ({ context }) => ({ generation: context.generation, reason: context.reason, code: context.code }),
-  invoke: { id: 'guardian', src: 'guardian', input: ({ context }) => context, onError: FORCED },
+  invoke: {
+    id: 'guardian',
+    src: 'guardian',
+    input: ({ context }) => context,
+    onError: { target: FORCED, actions: because('its guardian failed', 'ERR_LOST') },
+  },
   initial: 'opening',
   on: { 'tunnel.fault': { target: FORCED, actions: 'blame' } },
   states: {
     opening: {
       initial: 'beginning',
       after: { openTimeout: { target: FORCED, actions: because('not open in time', 'ERR_OPEN_TIMEOUT') } },
-      on: { 'tunnel.close': { target: FORCED, actions: 'blame' }, 'tunnel.destroy': { target: FORCED, actions: 'blame' } },
+      on: { ...cut, 'tunnel.close': { target: FORCED, actions: 'blame' } },
       states: {
         beginning: { always: [{ guard: 'needsDirectory', target: 'directory' }, { target: 'dialing' }] },
         directory: {
@@ -162,7 +101,7 @@ export const tunnelMachine = setup({
             onError: 'doubted',
           },
           after: { probeTimeout: 'doubted' },
-          on: { 'lease.taken': { guard: 'isOurs', actions: 'take' }, 'lease.returned': { guard: 'isOurs', actions: 'giveBack' } },
+          on: { 'lease.taken': { guard: 'isOurs', actions: 'take' }, 'lease.returned': returned({ actions: 'giveBack' }) },
         },
         proven: {
           entry: { type: 'tell', params: ({ context }) => ({ type: 'tunnel.proven', generation: context.generation }) },
@@ -176,11 +115,7 @@ export const tunnelMachine = setup({
         },
         leased: {
           on: {
-            'lease.returned': [
-              { guard: 'isOthers' },
-              { guard: 'isExclusive', target: '#tunnel.draining', actions: ['giveBack', because('its one lease was returned')] },
-              { target: 'idle', actions: 'giveBack' },
-            ],
+            'lease.returned': returned({ target: 'idle', actions: 'giveBack' }),
             'tunnel.verify': 'verifying',
           },
         },
@@ -188,6 +123,8 @@ export const tunnelMachine = setup({
     },
     draining: {
       entry: told('tunnel.draining'),
+      // Why it ends is known: what goes wrong from here on does not take its place.
+      on: { 'tunnel.fault': FORCED },
       initial: 'finishing',
       states: {
         finishing: {
@@ -225,6 +162,13 @@ export const tunnelMachine = setup({
             stuck: {
               entry: told('tunnel.stuck'),
               exit: 'waitLonger',
+              // What dies by itself meanwhile is not kept waiting for the next attempt.
+              invoke: {
+                src: 'release',
+                input: ({ context }) => ({ ...context, force: false }),
+                onDone: '#settled',
+                onError: {},
+              },
               after: { stuck: 'forced' },
               on: { 'tunnel.destroy': 'forced' },
             },

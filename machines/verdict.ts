@@ -14,7 +14,11 @@ export function isPermanent(
   return event.code === 'ERR_AUTH' && known.authFailures + 1 >= AUTH_FAILURES && known.authIsOld
 }
 
-/** Exponential back-off with full jitter, ms. */
+/** Above this a doubling means nothing any more, and 0 × Infinity would be no number. */
+const MOST_DOUBLINGS = 40
+
+/** Exponential back-off with full jitter, ms: after the first failure up to the least, doubling from then on. */
 export function restAfter(failures: number, { backoffMinMillis, backoffMaxMillis }: DestinationTimes): number {
-  return Math.random() * Math.min(backoffMaxMillis, backoffMinMillis * 2 ** Math.max(0, failures))
+  const longest = Math.min(backoffMaxMillis, backoffMinMillis * 2 ** Math.min(MOST_DOUBLINGS, Math.max(0, failures - 1)))
+  return Number.isFinite(longest) ? Math.random() * longest : longest
 }

@@ -78,6 +78,8 @@ export class Pool implements TunnelPool {
           this.#life.assertOpen()
           throw over.aborted ? destination.lending.expired(options) : abortedBy(options.signal)
         })
+        // One that breaks as soon as it is made would be made for ever.
+        if (destination.failure !== undefined) throw destination.failure
         continue
       }
       const given = destination.lending.acquire(options)

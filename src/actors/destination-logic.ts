@@ -1,7 +1,7 @@
 import { fromPromise } from 'xstate'
 import { destinationMachine } from '../../machines/destination.ts'
-import type { DestinationContext } from '../../machines/destination-words.ts'
-import type { Admission, DestinationEvent } from '../../machines/events.ts'
+import { type DestinationContext, generationOf } from '../../machines/destination-words.ts'
+import type { Admission } from '../../machines/events.ts'
 import type { tunnelMachine } from '../../machines/tunnel.ts'
 import { TunnelError } from '../errors.ts'
 import { quietly } from '../wait.ts'
@@ -9,7 +9,13 @@ import { contained } from './contain.ts'
 import type { Destination } from './destination.ts'
 
 type Machine = typeof destinationMachine
-const generationOf = (event: DestinationEvent): number => ('generation' in event ? event.generation : Number.NaN)
+
+function stuckError({ id, stuck }: DestinationContext): TunnelError {
+  const generations = stuck.map((generation) => `generation ${generation}`).join(', ')
+  return new TunnelError('ERR_STUCK', `${id}: no further dial while ${generations} will not die; see report()`)
+}
+
+const unadmitted = ({ id }: DestinationContext) => new TunnelError('ERR_LOST', `${id}: there was no place to dial in`)
 
 /** The destination's machine with what it acts through, made once per pool: each finds its destination by id. `change` is a test's way in. */
 export function destinationLogic(
@@ -33,27 +39,24 @@ export function destinationLogic(
     actions: {
       serve: ({ context }) => of(context).lending.serveSoon(),
       failWaiters: ({ context, event }) => of(context).lending.fail(generationOf(event)),
-      refuseStuck: ({ context }) => {
-        const stuck = context.stuck.map((generation) => `generation ${generation}`).join(', ')
-        of(context).lending.rejectAll(
-          new TunnelError('ERR_STUCK', `${context.id}: no further dial while ${stuck} will not die; see report()`),
-        )
-      },
-      dismissWaiters: ({ context }) => of(context).dismiss(),
+      refuseStuck: ({ context }) => of(context).lending.rejectAll(stuckError(context)),
+      dismissWaiters: ({ context, event }) => of(context).dismiss(event.type === 'destination.fault' ? event.message : undefined),
       grantExclusive: ({ context, event }) => of(context).exclusives.grant(generationOf(event)),
       failExclusive: ({ context, event }) => of(context).exclusives.fail(generationOf(event)),
+      refuseExclusive: ({ context, event }) => of(context).exclusives.refuse(generationOf(event), stuckError(context)),
       failSuccession: ({ context, event }) => {
-        const error = of(context).tunnels.get(generationOf(event))?.failure(undefined, 'the successor did not open')
-        if (error !== undefined) of(context).successions.failed(error)
+        const { tunnels, successions } = of(context)
+        const ended = tunnels.get(generationOf(event))?.failure(undefined, 'the successor did not open')
+        successions.failed(ended ?? (context.stuck.length > 0 ? stuckError(context) : unadmitted(context)))
       },
       announceStuck: ({ context, event }) => of(context).announceStuck(generationOf(event)),
       depart: ({ context, event }) => of(context).farewell(generationOf(event)),
-      autopsy: ({ context, event }) => quietly(of(context).autopsy(event as unknown as { type: string })),
+      autopsy: ({ context, event }) => quietly(of(context).autopsy(generationOf(event))),
     },
     guards: {
       mayDialNow: ({ context }) => of(context).mayDialNow,
       hasNoRoom: ({ context }) => of(context).parts.room.isFull,
-      isIdleAndSteady: ({ context }) => context.dialing === undefined && of(context).current?.leases.size === 0,
+      isIdle: ({ context }) => of(context).current?.leases.size === 0,
     },
     delays: { spread: () => Math.random() * 250 },
   })

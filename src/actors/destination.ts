@@ -24,10 +24,12 @@ export class Destination {
   /** Resolves when its machine is final and every tunnel of it is. */
   readonly ended: Promise<void>
   state = 'dormant'
+  /** Why its machine broke, if it did. */
+  failure: TunnelError | undefined
   /** Monotonic time of the last proof through a tunnel that has ended. */
   lastProvenAt = Number.NEGATIVE_INFINITY
   #ref: Ref | undefined
-  #end: () => void = () => {}
+  #leave: () => void = () => {}
   #endError: TunnelError | undefined
   #lostAt = Number.NEGATIVE_INFINITY
   #hasEnded = false
@@ -40,7 +42,7 @@ export class Destination {
     this.exclusives = new Exclusives(this)
     this.successions = new Successions()
     this.ended = new Promise((resolve) => {
-      this.#end = resolve
+      this.#leave = resolve
     })
     parts.tally.moveDestination(undefined, this.state)
   }
@@ -152,10 +154,13 @@ export class Destination {
     for (const tunnel of this.tunnels.values()) tunnel.endError = error
   }
 
-  /** Its machine leaves: nobody who waits will be served by it. */
-  dismiss(): void {
+  /** Its machine leaves, for a fault of its own if one is given: nobody who waits will be served by it. */
+  dismiss(fault: string | undefined): void {
     const error =
-      this.#endError ?? new TunnelError('ERR_POOL_CLOSED', `${this.target.id}: the destination ends`, { phase: 'queued' })
+      this.#endError ??
+      (fault === undefined
+        ? new TunnelError('ERR_POOL_CLOSED', `${this.target.id}: the destination ends`, { phase: 'queued' })
+        : new TunnelError('ERR_LOST', `${this.target.id}: its own code failed: ${fault}`))
     this.lending.rejectAll(error)
     this.exclusives.end(error)
     // A tunnel whose actor never ran tells no end.
@@ -182,30 +187,37 @@ export class Destination {
     this.parts.facts.publish('tunnel.stuck', { destination: this.target.id, generation, resources: tunnel.scope.entries() })
   }
 
-  /** The actor of a tunnel broke: frees its scope by force, then reports the end that it could not. */
-  async autopsy({ type }: { type: string }): Promise<void> {
-    const generation = Number(type.slice(type.lastIndexOf('-') + 1))
+  /** The actor of a tunnel broke: it is not lent again, its scope is freed by force, and then the end is reported that it could not. */
+  async autopsy(generation: number): Promise<void> {
     const tunnel = this.tunnels.get(generation)
-    if (tunnel === undefined) return
+    if (tunnel === undefined || tunnel.record.isBroken) return
     tunnel.error ??= new TunnelError('ERR_LOST', `${this.target.id}: the tunnel's own code failed`)
-    const wasOpen = tunnel.isOpen
-    await tunnel.bury()
-    this.tell({ type: 'tunnel.ended', generation, code: tunnel.error.code, wasOpen })
+    const told = { generation, code: tunnel.error.code, wasOpen: tunnel.record.broke(tunnel.error) }
+    this.tell({ type: 'tunnel.draining', ...told })
+    await tunnel.bury(() => this.tell({ type: 'tunnel.stuck', ...told }))
+    tunnel.record.buried(told)
+    this.tell({ type: 'tunnel.ended', ...told })
   }
 
-  /** Its machine is final, or broke: whatever is left is freed by force. */
+  /** Its machine is final, or broke for the given reason: whatever is left is freed by force. */
   async end(error?: TunnelError): Promise<void> {
     this.#hasEnded = true
+    this.failure = error
     const told = error ?? this.#endError ?? new TunnelError('ERR_POOL_CLOSED', `${this.target.id}: the destination has ended`)
     this.lending.rejectAll(told)
     this.exclusives.end(told)
     this.successions.fail(told)
-    for (const [generation, tunnel] of [...this.tunnels]) {
+    const burials = [...this.tunnels].map(async ([generation, tunnel]) => {
       tunnel.endError ??= told
-      await tunnel.bury()
+      await tunnel.bury(() => this.announceStuck(generation))
       this.farewell(generation)
-    }
+    })
+    await Promise.all(burials)
     this.parts.tally.moveDestination(this.state, undefined)
-    this.#end()
+  }
+
+  /** Nobody finds it any more: who waited for its end asks the next. */
+  leave(): void {
+    this.#leave()
   }
 }

@@ -167,6 +167,11 @@ export class Exclusives {
     })
   }
 
+  /** It is not dialled at all. */
+  refuse(generation: number, error: TunnelError): void {
+    this.#wishOf(generation)?.waiter.reject(error)
+  }
+
   /** The destination ends. */
   end(error: TunnelError): void {
     for (const waiter of this.waiters) waiter.reject(error)

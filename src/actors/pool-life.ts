@@ -134,7 +134,7 @@ export class PoolLife {
   async #rescue(): Promise<void> {
     const error = new TunnelError('ERR_POOL_CLOSED', "the pool's own code failed")
     this.#refuse(error)
-    await Promise.all([...this.registry.all()].map((destination) => destination.end(error)))
+    await this.registry.abandon(error)
     await this.#sweep.end()
     this.#scope.force()
     await this.#scope.emptied()

@@ -110,13 +110,22 @@ export class Registry {
     return destination
   }
 
+  /** Frees everything by force, without the pool's machine. */
+  async abandon(error: TunnelError): Promise<void> {
+    await Promise.all([...this.#byKey.values()].map((destination) => this.#remove(destination, error)))
+  }
+
   async #remove(destination: Destination, error?: TunnelError): Promise<void> {
-    await destination.end(error)
+    const ref = this.#refs.get(destination)
+    if (ref === undefined) return
     this.#refs.delete(destination)
+    await destination.end(error)
+    ref.stop()
     const { key, id } = destination.target
     if (this.#byKey.get(key) === destination) this.#byKey.delete(key)
     if (this.#byId.get(id) === destination) this.#byId.delete(id)
     this.#forget(key)
+    destination.leave()
     this.#checkEmpty()
   }
 

@@ -11,6 +11,7 @@ export class TunnelRecord {
   reason: string | undefined
   wasForced = false
   wasStuck = false
+  isBroken = false
   leasesCut = 0
   /** What `retire` was told for people to read. */
   retiredFor: string | undefined
@@ -37,6 +38,23 @@ export class TunnelRecord {
     if (to === 'open') this.#opened()
     else if (to === 'draining') this.#draining(wasOpen ? code : undefined)
     else if (isFinal(to)) this.#ended(wasOpen, code, this.reason)
+  }
+
+  /** Its machine broke: from here on it is told here what the machine cannot tell. True if it had ever been open. */
+  broke(error: TunnelError): boolean {
+    const wasLent = this.state === 'open'
+    this.isBroken = true
+    this.moved('draining', undefined)
+    this.reason = error.message
+    this.#draining(undefined)
+    if (wasLent) this.#lost(error, this.#tunnel.leases.size)
+    return this.#tunnel.snapshot()?.context?.wasOpen === true
+  }
+
+  /** What a broken machine held is freed. */
+  buried({ code, wasOpen }: { code: string; wasOpen: boolean }): void {
+    this.moved(wasOpen ? 'closed' : 'failed', undefined)
+    this.#ended(wasOpen, code, this.reason ?? '')
   }
 
   /** Whatever state it was counted in, it is no longer. */

@@ -7,6 +7,7 @@ import type { OwnedDirectory } from '../owners/directory.ts'
 import { Scope } from '../owners/scope.ts'
 import type { ResolvedTarget } from '../target.ts'
 import type { Bounds, Connection, Phase } from '../transport/transport.ts'
+import { untilReleased } from './burial.ts'
 import type { Parts } from './parts.ts'
 import { TunnelLeases } from './tunnel-leases.ts'
 import { TunnelRecord } from './tunnel-record.ts'
@@ -226,11 +227,11 @@ export class Tunnel {
     await this.scope.emptied()
   }
 
-  /** Frees all without asking: the net for an actor that was stopped or broke. */
-  async bury(): Promise<void> {
+  /** Frees all without asking, again and again: the net for an actor that was stopped or broke. `stuck` hears when it does not help at once. */
+  async bury(stuck?: () => void): Promise<void> {
     this.leases.cut('ERR_LOST', 'its actor ended')
     this.#place.release()
-    await this.release(true)
+    await untilReleased(() => this.release(true), this.parts.clock, stuck)
   }
 
   /** It is final: its places go to others. */
