@@ -3,6 +3,7 @@ const LONGEST_TIMER_MILLIS = 2 ** 31 - 1
 /** Keeps the process alive while anything is owed to the user: pending promises, leases, standing endpoints. One handle serves all. */
 export class Hold {
   #count = 0
+  #hasEnded = false
   #timer: NodeJS.Timeout | undefined
 
   take(): void {
@@ -14,7 +15,9 @@ export class Hold {
 
   give(): void {
     this.#count -= 1
-    if (this.#count === 0) this.#timer?.unref()
+    if (this.#count > 0) return
+    if (this.#hasEnded) this.#stop()
+    else this.#timer?.unref()
   }
 
   /** Holds the process until a promise settles. */
@@ -29,6 +32,11 @@ export class Hold {
 
   /** The pool is closed: nothing is left to hold for. */
   end(): void {
+    this.#hasEnded = true
+    this.#stop()
+  }
+
+  #stop(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
   }

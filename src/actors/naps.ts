@@ -1,6 +1,10 @@
 import type { Clock } from '../clock.ts'
 
 const LOOK_AGAIN_MILLIS = 50
+/** Boot time is told in hundredths of a second: less than this is no nap but rounding. */
+const SHORTEST_MILLIS = 1_000
+/** Without keepalives to go by. */
+const USUAL_MILLIS = 20_000
 
 /**
  * Notices that the machine was suspended: monotonic time stands still then and boot time does not, so that what looks proven a second ago
@@ -13,10 +17,11 @@ export class Naps {
   #lookedAt: number
   #wokeAt = Number.NEGATIVE_INFINITY
 
-  /** A nap is a gap longer than `longestMillis`. */
+  /** A nap is a gap longer than `longestMillis`, which is twice the keepalive; 0 and Infinity, no keepalive, stand for 20 s. */
   constructor(clock: Clock, longestMillis: number) {
     this.#clock = clock
-    this.#longestMillis = longestMillis
+    const isOff = longestMillis === 0 || longestMillis === Number.POSITIVE_INFINITY
+    this.#longestMillis = isOff ? USUAL_MILLIS : Math.max(SHORTEST_MILLIS, longestMillis)
     this.#lead = clock.boot() - clock.now()
     this.#lookedAt = clock.now()
   }

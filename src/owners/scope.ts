@@ -1,7 +1,7 @@
 import type { LedgerEntry } from '../api/report.ts'
 import type { Ledger } from './ledger.ts'
 
-/** How one resource is freed. Neither may throw, wait, fork or need a new descriptor. */
+/** How one resource is freed. Neither may throw (the others are freed all the same), wait, fork or need a new descriptor. */
 export interface Release {
   /** Asks it to end; that it has ended is told by `Held.strike`. Default: `force`. */
   ask?: (() => void) | undefined
@@ -41,6 +41,14 @@ class Entry implements Held {
 
   askBy(ask: () => void): void {
     this.release.ask = ask
+  }
+}
+
+function free(release: () => void): void {
+  try {
+    release()
+  } catch {
+    // It stays in the ledger, where it is seen, and is forced again; what is older than it must not wait for that.
   }
 }
 
@@ -90,7 +98,7 @@ export class Scope {
     this.#mode = 'forced'
     for (const entry of this.#newestFirst()) {
       entry.wasAsked = true
-      if (!entry.isGone) entry.release.force()
+      if (!entry.isGone) free(entry.release.force)
     }
   }
 
@@ -131,8 +139,7 @@ export class Scope {
       if (entry.isGone) continue
       if (!entry.wasAsked && (isNewest || entry.release.afterNewer !== true)) {
         entry.wasAsked = true
-        if (this.#mode === 'forced') entry.release.force()
-        else (entry.release.ask ?? entry.release.force)()
+        free(this.#mode === 'forced' ? entry.release.force : (entry.release.ask ?? entry.release.force))
       }
       if (!entry.isGone) isNewest = false
     }
