@@ -57,7 +57,8 @@ export class ChannelSocket extends Duplex implements TunnelSocket {
     this.#inner = inner
     inner.on('data', (chunk: Buffer) => {
       this.#active()
-      if (!this.push(chunk)) inner.pause()
+      // What still comes after the end must run out: ssh2 tells of the close only when all is read.
+      if (!this.push(chunk) && !this.destroyed) inner.pause()
     })
     inner.on('end', () => this.push(null))
     inner.on('error', (error) => this.destroy(error))
