@@ -10,6 +10,7 @@ export class OwnedChannel {
   readonly #held: Held
   readonly #buffered: Buffered
   #unread = 0
+  #isEnding = false
 
   constructor(stream: ClientChannel, held: Held, buffered: Buffered, gone: (channel: OwnedChannel) => void) {
     this.stream = stream
@@ -27,6 +28,11 @@ export class OwnedChannel {
       this.#forget()
       gone(this)
     })
+    const destroy = stream.destroy.bind(stream)
+    stream.destroy = () => {
+      this.#readOut()
+      return destroy()
+    }
   }
 
   /** Bytes have come in for it. */
@@ -34,11 +40,19 @@ export class OwnedChannel {
     this.#count(bytes)
   }
 
-  /** Asks the server to close it, and lets what still comes run out: ssh2 tells of the close only when all is read. */
+  /** Asks the server to close it. */
   close(): void {
-    this.stream.resume()
-    this.stream.stderr.resume()
+    this.#readOut()
     this.stream.close()
+  }
+
+  /** Lets what still comes run out, whoever pauses it (a pipe to a client that has gone does): ssh2 tells of the close only when all is read. */
+  #readOut(): void {
+    for (const readable of [this.stream, this.stream.stderr]) {
+      if (!this.#isEnding) readable.on('pause', () => process.nextTick(() => readable.resume()))
+      readable.resume()
+    }
+    this.#isEnding = true
   }
 
   /** Its connection is gone. ssh2 would end it as if all had been read; a reader must hear that it was not. */
