@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TunnelPool } from '../../src/api/pool.ts'
+import { startCompiler } from './compiler.ts'
 import { type Holdings, holdings, newSince } from './holdings.ts'
 import { until } from './until.ts'
 
@@ -49,7 +50,8 @@ async function settled(since: Holdings): Promise<void> {
  * it must be gone at the end of the file.
  */
 export const mochaHooks: Mocha.RootHookObject = {
-  beforeAll() {
+  async beforeAll() {
+    await startCompiler()
     atStart = holdings()
   },
   beforeEach() {
