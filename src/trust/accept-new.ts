@@ -2,7 +2,7 @@ import type { ResolvedTarget } from '../target.ts'
 import { algorithmsFor, type HostKey, readKey } from './key.ts'
 import type { Known } from './known.ts'
 import { objection } from './known-hosts.ts'
-import { notKnown, notReadable } from './refusal.ts'
+import { notReadable, noUse } from './refusal.ts'
 import type { HostKeyExpectation } from './trust.ts'
 
 /** Where the keys of hosts that are met for the first time are kept. */
@@ -26,7 +26,8 @@ export async function expectAcquaintance(
 ): Promise<HostKeyExpectation> {
   const known = await kept.lookUp(target, signal)
   const algorithms = known.keys.length > 0 ? known.algorithms() : undefined
-  if (algorithms?.length === 0) throw notKnown(known, [])
+  const hopeless = algorithms?.length === 0 ? noUse(known) : undefined
+  if (hopeless !== undefined) throw hopeless
   return {
     algorithms,
     async verify(shown, verifySignal) {

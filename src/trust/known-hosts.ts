@@ -2,10 +2,13 @@ import type { TunnelError } from '../errors.ts'
 import type { ResolvedTarget } from '../target.ts'
 import { type Known, lookUp } from './known.ts'
 import type { KnownHostsFile } from './known-hosts-file.ts'
-import { changed, notKnown, notListed, revoked } from './refusal.ts'
+import { changed, notListed, noUse, revoked } from './refusal.ts'
 import type { HostKeyExpectation } from './trust.ts'
 
-/** Strict: only keys that known_hosts files list, which is decided before the host is dialled when they list none. */
+/**
+ * Strict: only keys that known_hosts files list. When they list none the host is asked for its key all the same, so that the refusal can name the
+ * fingerprint that whoever reads it has to compare; when all they list is revoked or of no use, it is not even dialled.
+ */
 export async function expectKnownHost(
   files: readonly KnownHostsFile[],
   target: ResolvedTarget,
@@ -14,9 +17,10 @@ export async function expectKnownHost(
   const places = files.map(({ path }) => path)
   const known = await lookUp(files, target, signal)
   const algorithms = known.algorithms()
-  if (algorithms.length === 0) throw notKnown(known, places)
+  const hopeless = algorithms.length === 0 ? noUse(known) : undefined
+  if (hopeless !== undefined) throw hopeless
   return {
-    algorithms,
+    algorithms: algorithms.length === 0 ? undefined : algorithms,
     async verify(key, verifySignal) {
       verifySignal.throwIfAborted()
       const error = objection(known, key) ?? (known.judge(key) === 'unknown' ? notListed(known, key, places) : undefined)

@@ -28,8 +28,8 @@ export function fileError(error: unknown, what: string): TunnelError {
   return refusal(`${message}; make the file one that this user can use, or name another in the target's hostKey`, error)
 }
 
-/** Nothing is known that the host could prove, which is certain before it is dialled. */
-export function notKnown(known: Known, places: readonly string[]): TunnelError {
+/** What is known of the host cannot be used: certain before it is dialled. `undefined` when nothing is known at all. */
+export function noUse(known: Known): TunnelError | undefined {
   const name = printable(known.name)
   const [revoked] = known.revoked
   if (known.keys.length > 0 && known.keys.every((key) => known.isRevoked(key.blob)) && revoked !== undefined) {
@@ -38,24 +38,18 @@ export function notKnown(known: Known, places: readonly string[]): TunnelError {
     )
   }
   const listed = known.acceptable()
-  if (listed.length > 0) {
-    return refusal(
-      `the host keys known for ${name} are of types that are not supported: ${describe(listed)}; ` +
-        'add its ssh-ed25519, ecdsa or ssh-rsa key',
-    )
-  }
-  const where = places.map((place) => printable(place)).join(' or ') || 'no file'
+  if (listed.length === 0) return undefined
   return refusal(
-    `no host key is known for ${name} in ${where}${aboutAuthorities(known)}; ` +
-      `add one (\`ssh-keyscan\` fetches it; ${MACHINE_CHECK}), ` +
-      "or set the target's hostKey to { pinned: 'SHA256:…' } or 'accept-new'",
+    `the host keys known for ${name} are of types that are not supported: ${describe(listed)}; ` +
+      'add its ssh-ed25519, ecdsa or ssh-rsa key',
   )
 }
 
 /** The host showed a key that nobody has vouched for, and that is not in conflict with another. */
 export function notListed(known: Known, shown: Buffer, places: readonly string[]): TunnelError {
   return refusal(
-    `the host key shown for ${printable(known.name)} is not known: ${describeShown(shown)}${aboutAuthorities(known)}; ` +
+    `the host key shown for ${printable(known.name)} is not known in ${whereOf(places)}: ` +
+      `${describeShown(shown)}${aboutAuthorities(known)}; ` +
       `${MACHINE_CHECK}, then ${remedy(known.name, shown, places[0])}`,
   )
 }
@@ -100,6 +94,8 @@ export function notReadable(name: string, shown: Buffer): TunnelError {
       'give it an ssh-ed25519, ecdsa or ssh-rsa key',
   )
 }
+
+const whereOf = (places: readonly string[]) => places.map((place) => printable(place)).join(' or ') || 'any file'
 
 function remedy(name: string, shown: Buffer, place: string | undefined): string {
   const key = readKey(shown)

@@ -10,6 +10,6 @@ export interface HostKeyExpectation {
 
 /** The pool's knowledge of host keys: known_hosts files, pins, and what it has accepted itself. One for both transports. */
 export interface Trust {
-  /** Looks up what is known about this host; rejects with `ERR_HOST_KEY` when the policy is strict and nothing is. */
+  /** Looks up what is known about this host; rejects with `ERR_HOST_KEY` when no key that it could show would be accepted. */
   expect(target: ResolvedTarget, signal: AbortSignal): Promise<HostKeyExpectation>
 }

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+/** What a run of the command left behind for its caller. */
+export interface Run {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The command, bundled once as it is packed: starting it from its sources would take most of the time of every test. */
+export class Warren {
+  readonly #directory: string
+
+  private constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  static async build(): Promise<Warren> {
+    // Beside the packages that it loads.
+    const directory = await mkdtemp(join(process.cwd(), 'node_modules/.warren-cli-'))
+    const flags = [
+      '--bundle',
+      '--splitting',
+      '--format=esm',
+      '--platform=node',
+      '--target=node20',
+      '--packages=external',
+      '--log-level=error',
+    ]
+    await promisify(execFile)('node_modules/.bin/esbuild', ['src/cli/main.ts', ...flags, `--outdir=${directory}`])
+    return new Warren(directory)
+  }
+
+  /** Runs it as a shell would, without a terminal and without a home. */
+  run(...args: string[]): Promise<Run> {
+    const env = { PATH: process.env.PATH, HOME: '/nonexistent', LANG: 'C' }
+    return new Promise((resolve) => {
+      execFile(
+        process.execPath,
+        [join(this.#directory, 'main.js'), ...args],
+        { env, timeout: 30_000 },
+        (error, stdout, stderr) => {
+          resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr })
+        },
+      )
+    })
+  }
+
+  remove(): Promise<void> {
+    return rm(this.#directory, { recursive: true, force: true })
+  }
+}
