@@ -1,6 +1,6 @@
 import { onAbort } from './aborts.ts'
 import type { LeaseRecord } from './actors/lease-record.ts'
-import { abortedBy } from './actors/waiters.ts'
+import { abortedBy } from './actors/waiter.ts'
 import type { Forward, ForwardSpec, Forwards, Remote } from './api/forward.ts'
 import type { ExecResult, Lease, TunnelSocket } from './api/lease.ts'
 import type { TransportName } from './api/target.ts'
