@@ -6,8 +6,9 @@ import { changed, notListed, noUse, revoked } from './refusal.ts'
 import type { HostKeyExpectation } from './trust.ts'
 
 /**
- * Strict: only keys that known_hosts files list. When they list none the host is asked for its key all the same, so that the refusal can name the
- * fingerprint that whoever reads it has to compare; when all they list is revoked or of no use, it is not even dialled.
+ * Strict: only keys that known_hosts files list. When they list none the host is asked for its key all the same, so that the
+ * refusal can name the fingerprint that whoever reads it has to compare; when all they list is revoked or of no use, it is not
+ * even dialled.
  */
 export async function expectKnownHost(
   files: readonly KnownHostsFile[],

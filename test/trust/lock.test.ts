@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, wr
 import { join } from 'node:path'
 import { withLock } from '../../src/trust/lock.ts'
 import { holderText, isAbandoned } from '../../src/trust/lock-holder.ts'
+import { exited, spawnFixture } from '../support/child.ts'
 import { until } from '../support/until.ts'
 import { freshDirectory, refused, unaborted } from './given.ts'
 import { Program } from './program.ts'
@@ -123,4 +124,23 @@ describe('isAbandoned', () => {
   for (const [whose, change, ageMillis, abandoned] of cases) {
     it(`is ${abandoned} for ${whose}`, () => assert.equal(isAbandoned(holder(change), ageMillis), abandoned))
   }
+
+  it('is true for a process that has ended and is not reaped', async () => {
+    // The shell starts a child, which ends once the shell has become a program that waits for none.
+    const parent = spawnFixture('/bin/sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], ['ignore', 'pipe', 'inherit'])
+    try {
+      let pid = ''
+      parent.stdout?.on('data', (text) => {
+        pid += text
+      })
+      const stat = (of: string | number | undefined) => readFileSync(`/proc/${of}/stat`, 'utf8')
+      await until(() => pid.endsWith('\n') && stat(parent.pid).includes('(sleep)'))
+      process.kill(Number(pid), 'SIGKILL')
+      await until(() => /^\d+ \(.*\) Z/.test(stat(pid.trim())))
+      assert.equal(isAbandoned(holder({ pid: Number(pid), startTime: '' }), 0), true)
+    } finally {
+      parent.kill('SIGKILL')
+      await exited(parent)
+    }
+  })
 })
