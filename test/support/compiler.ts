@@ -10,7 +10,8 @@ import { pathToFileURL } from 'node:url'
 export async function startCompiler(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'compiler-'))
   try {
-    const file = join(directory, 'unknown.ts')
+    // As a module: what is required is compiled in another way.
+    const file = join(directory, 'unknown.mts')
     await writeFile(file, `export const unknown: string = '${directory}'\n`)
     await import(pathToFileURL(file).href)
   } finally {
