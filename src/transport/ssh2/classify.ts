@@ -5,21 +5,34 @@ import type { Phase } from '../transport.ts'
 
 const levelOf = (error: Error): unknown => ('level' in error ? error.level : undefined)
 
+/** Reasons of an SSH_MSG_DISCONNECT (RFC 4253, section 11.1) by which servers turn a login down: protocol (OpenSSH: too many failures), no more methods, illegal user. */
+const LOGIN_REFUSED: ReadonlySet<unknown> = new Set([2, 14, 15])
+const KEY_EXCHANGE_FAILED = 3
+
+/** The server has said goodbye. Anybody can, before login: what he says decides no more than where it was. */
+function disconnectCode(reason: number, phase: Phase): TunnelErrorCode {
+  if (phase === 'auth' && LOGIN_REFUSED.has(reason)) return 'ERR_AUTH'
+  return phase === 'kex' && reason === KEY_EXCHANGE_FAILED ? 'ERR_KEX' : 'ERR_RESET'
+}
+
 /** What went wrong, by what ssh2 says and where it was; the order matters, most telling first. */
 function codeOf(error: Error, phase: Phase): TunnelErrorCode {
   const errno = socketErrorCode(error)
   if (errno !== undefined) return errno
-  const { message } = error
+  if ('code' in error && typeof error.code === 'number') return disconnectCode(error.code, phase)
   if (levelOf(error) === 'client-authentication') return 'ERR_AUTH'
   if (levelOf(error) === 'agent') return 'ERR_AGENT'
-  if (/no matching|Unsupported algorithm/.test(message)) return 'ERR_KEX'
-  if (/Host denied|host key/i.test(message)) return 'ERR_HOST_KEY'
-  if (/Connection lost before handshake/.test(message)) return 'ERR_RESET'
-  // An SSH_MSG_DISCONNECT carries its reason code as a number (RFC 4253, 11.1): 2 protocol, 3 key exchange, 14 no more methods.
-  if ('code' in error && error.code === 14) return 'ERR_AUTH'
-  if ('code' in error && error.code === 3) return 'ERR_KEX'
-  if ('code' in error && typeof error.code === 'number') return phase === 'auth' ? 'ERR_AUTH' : 'ERR_RESET'
+  if (/no matching|Unsupported algorithm/.test(error.message)) return 'ERR_KEX'
+  if (/Connection lost before handshake/.test(error.message)) return 'ERR_RESET'
   return phase === 'kex' ? 'ERR_KEX' : 'ERR_PROTOCOL'
+}
+
+/** An error as a cause. A server's words may stand in it: then they are as clean and as short there as in our own message. */
+function causeOf(error: unknown): Error {
+  const cause = error instanceof Error ? error : new Error(String(error))
+  const message = shown(cause.message)
+  if (message === cause.message) return cause
+  return Object.assign(new Error(message), { ...cause })
 }
 
 const ADVICE: Partial<Record<TunnelErrorCode, string>> = {
@@ -33,28 +46,32 @@ const ADVICE: Partial<Record<TunnelErrorCode, string>> = {
 /** Turns what ssh2 reports in a dial into a TunnelError with its phase. */
 export function dialError(error: unknown, phase: Phase, host: string): TunnelError {
   if (TunnelError.is(error)) return error
-  const cause = error instanceof Error ? error : new Error(String(error))
-  const code =
-    phase === 'banner' && !('code' in cause) && !/lost before/.test(cause.message) ? 'ERR_PROTOCOL' : codeOf(cause, phase)
-  const advice = phase === 'banner' && code === 'ERR_PROTOCOL' ? 'what answers there does not speak SSH' : ADVICE[code]
-  const text = shown(cause.message)
-  return new TunnelError(code, `${host}: ${text}${advice === undefined ? '' : ` (${advice})`}`, { cause, phase })
+  const cause = causeOf(error)
+  const code = codeOf(cause, phase)
+  const advice = ADVICE[code]
+  return new TunnelError(code, `${host}: ${cause.message}${advice === undefined ? '' : ` (${advice})`}`, { cause, phase })
+}
+
+/** The other end has closed the stream in a dial; `isForeign` when it had shown before that it does not speak SSH. */
+export function closedEarly(phase: Phase, isForeign: boolean, host: string): TunnelError {
+  if (isForeign) return new TunnelError('ERR_PROTOCOL', `${host}: what answers there does not speak SSH`, { phase })
+  return new TunnelError('ERR_RESET', `${host}: ${ADVICE.ERR_RESET}`, { phase })
 }
 
 /** Turns the end of an open connection into its reason. */
 export function lossError(error: unknown, host: string): TunnelError {
   if (TunnelError.is(error)) return error
   if (error === undefined) return new TunnelError('ERR_LOST', `${host}: the server closed the connection`)
-  const cause = error instanceof Error ? error : new Error(String(error))
-  return new TunnelError('ERR_LOST', `${host}: the connection was lost: ${shown(cause.message)}`, { cause })
+  const cause = causeOf(error)
+  return new TunnelError('ERR_LOST', `${host}: the connection was lost: ${cause.message}`, { cause })
 }
 
 /** Turns a refused channel into its reason: RFC 4254, section 5.1. */
 export function channelError(error: unknown, to: string): TunnelError {
   if (TunnelError.is(error)) return error
-  const cause = error instanceof Error ? error : new Error(String(error))
+  const cause = causeOf(error)
   const reason = 'reason' in cause ? cause.reason : undefined
-  const text = shown(cause.message.replace(/^\(SSH\) Channel open failure: /, ''))
+  const text = cause.message.replace(/^\(SSH\) Channel open failure: /, '')
   if (reason === 1)
     return new TunnelError('ERR_PROHIBITED', `the server does not permit a connection to ${to}: ${text}`, {
       cause,

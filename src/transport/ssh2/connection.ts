@@ -24,13 +24,16 @@ export class Ssh2Connection implements Connection {
   readonly #dial: Dial
   readonly #channels = new Map<object, OwnedChannel>()
   readonly #lostListeners = new Set<(error: TunnelError) => void>()
+  #explain: (cause: unknown) => TunnelError
   #stopKeepAlive: () => void = () => {}
   #takeBack: (() => void) | undefined
 
-  constructor(client: Client, stream: Duplex, dial: Dial) {
+  /** `explain` names what ends it before login is done; without a cause the server has closed it. */
+  constructor(client: Client, stream: Duplex, dial: Dial, explain: (cause: unknown) => TunnelError) {
     this.#client = client
     this.#stream = stream
     this.#dial = dial
+    this.#explain = explain
     this.provenAt = dial.clock.now()
     const { remoteAddress, remotePort } = stream as { remoteAddress?: string; remotePort?: number }
     this.remoteAddress = remoteAddress === undefined ? undefined : `${remoteAddress}:${remotePort}`
@@ -45,6 +48,7 @@ export class Ssh2Connection implements Connection {
   /** Login is done: from here on silence is asked about. */
   begin(): void {
     const { target, clock } = this.#dial
+    this.#explain = (cause) => lossError(cause, target.id)
     this.#stopKeepAlive = keepAlive({
       clock,
       intervalMillis: target.keepAliveIntervalMillis,
@@ -59,7 +63,7 @@ export class Ssh2Connection implements Connection {
   /** The connection is gone, or as good as gone: told once, with the first cause. */
   lose(cause: unknown): void {
     if (this.error !== undefined) return
-    const error = lossError(cause, this.#dial.target.id)
+    const error = this.#explain(cause)
     this.error = error
     this.#stopKeepAlive()
     this.#takeBack?.()

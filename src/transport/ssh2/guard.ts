@@ -1,36 +1,16 @@
 import type { Client } from 'ssh2'
 import type { Clock } from '../../clock.ts'
 import { TunnelError } from '../../errors.ts'
+import { shown } from '../../shown.ts'
+import { insidesOf } from './insides.ts'
 
 /** ssh2's window per channel (lib/Channel.js). */
 export const WINDOW_BYTES = 2 * 1024 * 1024
 const MAX_BANNERS = 16
 const MAX_PROMPTS = 16
 const MAX_REQUESTS_PER_SECOND = 100
-/** ssh2 signs with SHA-1 for an RSA key when the server names no algorithms; this flag makes it assume rsa-sha2 (lib/protocol/constants.js). */
-const IMPLY_RSA_SHA2 = 1 << 4
-
-interface Channel {
-  incoming: { window: number }
-  readableLength: number
-  stderr: { readableLength: number }
-}
-type Handler = (protocol: unknown, ...args: never[]) => void
-interface Insides {
-  _protocol: { _handlers: Record<string, Handler | undefined>; _compatFlags: number; _strictMode: boolean | undefined }
-  _chanMgr: { get(id: number): Channel | (() => void) | undefined }
-}
-
-/** What ssh2 keeps to itself and offers no other way to; a test fails when a version of it moves them. */
-const insidesOf = (client: Client): Insides => client as unknown as Insides
-
-/** Whether both sides keep strict key exchange, which closes Terrapin. */
-export const isStrictKex = (client: Client): boolean => insidesOf(client)._protocol._strictMode === true
-
-/** Makes an RSA key sign with SHA-2 only. */
-export const forbidSha1 = (client: Client): void => {
-  insidesOf(client)._protocol._compatFlags |= IMPLY_RSA_SHA2
-}
+/** RFC 4253, section 11.1: the other end has left on purpose. */
+const DISCONNECT_BY_APPLICATION = 11
 
 /**
  * Holds a hostile server to the protocol: `fail` is called, once per offence, with `ERR_PROTOCOL`. ssh2 alone buffers without end from a
@@ -39,7 +19,7 @@ export const forbidSha1 = (client: Client): void => {
 export function guard(
   client: Client,
   clock: Clock,
-  fail: (error: TunnelError) => void,
+  fail: (error: TunnelError | undefined) => void,
   received: (channel: object, bytes: number) => void,
 ): void {
   const { _protocol: protocol, _chanMgr: channels } = insidesOf(client)
@@ -72,7 +52,7 @@ export function guard(
   before('CHANNEL_DATA', onData)
   before('CHANNEL_EXTENDED_DATA', onData)
   before('CHANNEL_OPEN', (info: { type: string }) => {
-    offend(`opened a ${info.type.slice(0, 40)} channel that nobody asked for`)
+    offend(`opened a ${shown(info.type, 40)} channel that nobody asked for`)
     return false
   })
   before('USERAUTH_BANNER', () => {
@@ -85,15 +65,20 @@ export function guard(
     if (prompts > MAX_PROMPTS) offend(`asked more than ${MAX_PROMPTS} times for a password`)
     return prompts <= MAX_PROMPTS
   })
-  before('GLOBAL_REQUEST', (name: string) => {
+  const onRequest = () => {
     const now = Math.floor(clock.now() / 1_000)
     requests = now === second ? requests + 1 : 1
     second = now
-    if (requests > MAX_REQUESTS_PER_SECOND) {
-      offend(`sent more than ${MAX_REQUESTS_PER_SECOND} requests within a second`)
-      return false
-    }
-    // ssh2 would have the server prove each key it announces: a signature each, for something nobody here listens to.
-    return name !== 'hostkeys-00@openssh.com'
+    if (requests > MAX_REQUESTS_PER_SECOND) offend(`sent more than ${MAX_REQUESTS_PER_SECOND} requests within a second`)
+    return requests <= MAX_REQUESTS_PER_SECOND
+  }
+  // ssh2 would have the server prove each key it announces: a signature each, for something nobody here listens to.
+  before('GLOBAL_REQUEST', (name: string) => onRequest() && name !== 'hostkeys-00@openssh.com')
+  // Those that want no answer tell how a command ended, as often as commands are run.
+  before('CHANNEL_REQUEST', (_id: number, _type: string, wantsReply: boolean) => !wantsReply || onRequest())
+  // ssh2 ends its own side without a word, and waits for a server that may never end the other.
+  before('DISCONNECT', (reason: number) => {
+    if (reason === DISCONNECT_BY_APPLICATION) fail(undefined)
+    return true
   })
 }

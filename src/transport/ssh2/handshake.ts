@@ -8,11 +8,12 @@ import type { HostKeyExpectation } from '../../trust/trust.ts'
 import { quietly } from '../../wait.ts'
 import type { Dial, Phase } from '../transport.ts'
 import { algorithmsFor, isTerrapinProne } from './algorithms.ts'
-import { holdAtBanner } from './banner.ts'
-import { dialError } from './classify.ts'
+import { holdAtBanner, type Prelude } from './banner.ts'
+import { closedEarly, dialError } from './classify.ts'
 import { Ssh2Connection } from './connection.ts'
-import { forbidSha1, guard, isStrictKex } from './guard.ts'
+import { guard } from './guard.ts'
 import { authHandler } from './identities.ts'
+import { forbidSha1, isStrictKex } from './insides.ts'
 
 interface Negotiated {
   cs: { cipher: string; mac: string }
@@ -28,64 +29,70 @@ function refuseTerrapin(client: Client, { cs, sc }: Negotiated): void {
   })
 }
 
+/** Judges the first host key by what is expected, and any later one, at a rekey, by the first. */
+function hostKeyVerifier(
+  dial: Dial,
+  expected: HostKeyExpectation,
+  enter: (phase: Phase) => void,
+  fail: (error: unknown) => void,
+) {
+  let first: Buffer | undefined
+  return (key: Buffer, verdict: (isGood: boolean) => void): void => {
+    if (first !== undefined) {
+      if (!key.equals(first))
+        fail(new TunnelError('ERR_HOST_KEY', `${dial.target.id}: the host key changed during a rekey`, { phase: 'hostkey' }))
+      verdict(key.equals(first))
+      return
+    }
+    enter('hostkey')
+    first = Buffer.from(key)
+    const judged = expected.verify(first, dial.signal).then(
+      () => verdict(true),
+      (error) => {
+        fail(error)
+        verdict(false)
+      },
+    )
+    // A verdict on a connection that is over meanwhile throws.
+    quietly(judged)
+  }
+}
+
 /**
  * Speaks SSH on a connected stream until the server has accepted us. Everything it makes lives and dies with the stream.
  * Rejects with a TunnelError that names the phase; the first cause wins, however many errors ssh2 adds.
  */
 export function handshake(
   ssh2: typeof import('ssh2'),
-  dial: Dial,
+  given: Dial,
   expected: HostKeyExpectation,
   stream: Duplex,
   held: Held,
 ): Promise<Ssh2Connection> {
-  const { target, signal } = dial
+  const { target, signal } = given
   stream.pause()
   return new Promise<Ssh2Connection>((resolve, reject) => {
+    // Whoever is asked for a key or a verdict is told when the dial is over, and not only when it was given up.
+    const over = new AbortController()
+    const dial: Dial = { ...given, signal: over.signal }
     let phase: Phase = 'banner'
+    let prelude: Prelude | undefined
     const enter = (next: Phase) => {
       phase = next
       dial.enter(next)
     }
     const client = ownClient(ssh2, stream, held)
-    const connection = new Ssh2Connection(client, stream, dial)
-    const fail = (error: unknown) => connection.lose(dialError(error, phase, target.id))
+    const connection = new Ssh2Connection(client, stream, dial, (cause) =>
+      cause === undefined ? closedEarly(phase, prelude?.isForeign === true, target.id) : dialError(cause, phase, target.id),
+    )
+    const fail = (error: unknown) => connection.lose(error)
     connection.onLost((error) => {
       takeBack()
       reject(error)
+      over.abort(error)
     })
-    client.on('error', (error) => (phase === 'open' ? connection.lose(error) : fail(error)))
-    stream.prependListener('close', () => {
-      if (phase !== 'open')
-        fail(
-          new TunnelError(
-            'ERR_RESET',
-            `${target.id}: the server closed the connection (a full MaxStartups, a ban or a firewall looks like this)`,
-            { phase },
-          ),
-        )
-    })
+    client.on('error', fail)
     const takeBack = onAbort(signal, () => fail(signal.reason))
-
-    let firstKey: Buffer | undefined
-    const verifyHostKey = (key: Buffer, verdict: (isGood: boolean) => void) => {
-      if (firstKey !== undefined) {
-        if (!key.equals(firstKey))
-          fail(new TunnelError('ERR_HOST_KEY', `${target.id}: the host key changed during a rekey`, { phase: 'hostkey' }))
-        return verdict(key.equals(firstKey))
-      }
-      enter('hostkey')
-      firstKey = Buffer.from(key)
-      quietly(
-        expected.verify(firstKey, signal).then(
-          () => verdict(true),
-          (error) => {
-            fail(error)
-            verdict(false)
-          },
-        ),
-      )
-    }
     client.on('handshake', (negotiated) => {
       if (phase === 'open') return
       try {
@@ -113,7 +120,7 @@ export function handshake(
       username: target.user,
       algorithms: algorithmsFor(expected.algorithms),
       authHandler: authHandler(ssh2, dial, fail) as never,
-      hostVerifier: verifyHostKey,
+      hostVerifier: hostKeyVerifier(dial, expected, enter, fail),
       strictVendor: false,
       // Deadlines and keepalives are ours: ssh2's are started too late, told twice and do not know a suspended machine.
       readyTimeout: 0,
@@ -122,8 +129,11 @@ export function handshake(
     try {
       client.connect(config)
       guard(client, dial.clock, fail, (channel, bytes) => connection.received(channel, bytes))
-      holdAtBanner(stream, dial, () => enter('kex'), fail)
+      const isOver = () => connection.error !== undefined
+      prelude = holdAtBanner(client, stream, dial, { admitted: () => enter('kex'), isOver, fail })
       if (signal.aborted) fail(signal.reason)
+      // A stream that somebody else has made may have ended before it came.
+      else if (stream.destroyed || stream.readableEnded) fail(undefined)
     } catch (error) {
       fail(error)
     }
