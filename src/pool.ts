@@ -191,7 +191,7 @@ export class Pool implements TunnelPool {
       })
       lease?.release()
     }
-    await hold.during(find()?.prove({ signal, timeoutMillis }) ?? Promise.resolve())
+    await hold.during(find()?.proof.prove({ signal, timeoutMillis }) ?? Promise.resolve())
     return this.health(target)
   }
 

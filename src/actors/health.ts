@@ -11,15 +11,27 @@ export const UNKNOWN: Health = Object.freeze({
   remoteAddress: undefined,
 })
 
+const verified = new WeakMap<Destination, { provenAt: number; date: Date }>()
+
+/** The wall time of a proof; the same for as long as there is none that is newer. */
+function verifiedAt(destination: Destination, provenAt: number): Date | undefined {
+  if (!Number.isFinite(provenAt)) return undefined
+  const known = verified.get(destination)
+  if (known?.provenAt === provenAt) return new Date(known.date)
+  const { clock } = destination.parts
+  const date = new Date(clock.date().getTime() - (clock.now() - provenAt))
+  verified.set(destination, { provenAt, date })
+  return new Date(date)
+}
+
 /** What is known of a destination now; asks nobody. */
 export function healthOf(destination: Destination): Health {
-  const { current, parts, resting, lastProvenAt, tunnels } = destination
+  const { current, resting, lastProvenAt, tunnels } = destination
   const state = destination.state as Health['state']
   const provenAt = Math.max(lastProvenAt, ...[...tunnels.values()].map((tunnel) => tunnel.provenAt))
-  const { clock } = parts
   return {
     state,
-    lastVerifiedAt: Number.isFinite(provenAt) ? new Date(clock.date().getTime() - (clock.now() - provenAt)) : undefined,
+    lastVerifiedAt: verifiedAt(destination, provenAt),
     failures: destination.known?.failures ?? 0,
     retryAt: state === 'resting' || state === 'barred' ? resting.retryAt : undefined,
     cause: resting.cause,

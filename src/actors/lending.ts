@@ -12,6 +12,7 @@ export class Lending {
   readonly #home: Destination
   readonly #parts: Parts
   #isWanted = false
+  #isServing = false
 
   constructor(home: Destination) {
     this.#home = home
@@ -107,7 +108,12 @@ export class Lending {
 
   /** Serves once the transition under way is done: a tunnel that is still in it counts nobody. */
   serveSoon(): void {
-    queueMicrotask(() => this.#serve())
+    if (this.#isServing) return
+    this.#isServing = true
+    queueMicrotask(() => {
+      this.#isServing = false
+      this.#serve()
+    })
   }
 
   #serve(): void {

@@ -28,9 +28,9 @@ export function tunnelLogic(
         }
       }),
       makeDirectory: fromPromise<void, TunnelName>(async ({ input }) => void (await of(input).makeDirectory())),
-      dial: fromPromise<void, TunnelName>(({ input, signal }) => of(input).dial(signal)),
-      probe: fromPromise<void, TunnelName>(({ input, signal }) => of(input).probe(signal, Number.POSITIVE_INFINITY)),
-      release: fromPromise<void, TunnelName & { force: boolean }>(({ input }) => of(input).release(input.force)),
+      dial: fromPromise<void, TunnelName>(async ({ input, signal }) => await of(input).dial(signal)),
+      probe: fromPromise<void, TunnelName>(async ({ input, signal }) => await of(input).probe(signal, Number.POSITIVE_INFINITY)),
+      release: fromPromise<void, TunnelName & { force: boolean }>(async ({ input }) => await of(input).release(input.force)),
     },
     actions: {
       cutLeases: ({ context }) => tunnels.get(context.generation)?.leases.cut(context.code, context.reason),

@@ -1,17 +1,16 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate'
-import { onAbort } from '../aborts.ts'
 import { ForwardTable } from '../channels/forwards.ts'
 import { TunnelError, type TunnelErrorCode } from '../errors.ts'
 import type { DialPlace } from '../limits/dial-limits.ts'
 import type { OwnedDirectory } from '../owners/directory.ts'
 import { Scope } from '../owners/scope.ts'
 import type { ResolvedTarget } from '../target.ts'
-import type { Bounds, Connection, Phase } from '../transport/transport.ts'
+import type { Connection, Phase } from '../transport/transport.ts'
 import { untilReleased } from './burial.ts'
 import type { Parts } from './parts.ts'
+import { Proof } from './proof.ts'
 import { TunnelLeases } from './tunnel-leases.ts'
 import { TunnelRecord } from './tunnel-record.ts'
-import { abortedBy } from './waiter.ts'
 
 const asTunnelError = (error: unknown): TunnelError =>
   TunnelError.is(error)
@@ -26,6 +25,7 @@ export class Tunnel {
   readonly scope: Scope
   readonly leases: TunnelLeases
   readonly record: TunnelRecord
+  readonly proof: Proof
   /** The first cause: what follows from it is not told instead. */
   error: TunnelError | undefined
   /** Set when the whole destination ends: what leases are told if nothing worse happened. */
@@ -50,6 +50,7 @@ export class Tunnel {
     this.scope = new Scope(parts.ledger, `${target.id} generation ${generation}`)
     this.record = new TunnelRecord(this)
     this.leases = new TunnelLeases(this)
+    this.proof = new Proof(this)
     this.#phaseSince = parts.clock.now()
   }
 
@@ -105,6 +106,11 @@ export class Tunnel {
 
   snapshot(): AnyMachineSnapshot | undefined {
     return this.#ref?.getSnapshot() as AnyMachineSnapshot | undefined
+  }
+
+  /** Calls back at each step of the machine, the last among them. */
+  watch(look: () => void): { unsubscribe(): void } | undefined {
+    return this.#ref?.subscribe({ next: look, complete: look, error: look })
   }
 
   /** The tunnel's private directory, made when first asked for. */
@@ -195,26 +201,6 @@ export class Tunnel {
     } catch (error) {
       return Promise.reject(error)
     }
-  }
-
-  /** Has the machine make a round trip now, one for all who want one, and resolves when it has drawn its conclusion. Rejects only by the caller's signal. */
-  async prove({ signal, timeoutMillis }: Bounds): Promise<void> {
-    this.tell({ type: 'tunnel.verify' })
-    const ref = this.#ref
-    const isVerifying = () => this.snapshot()?.matches({ open: 'verifying' }) === true
-    if (ref === undefined || !isVerifying()) return
-    await new Promise<void>((resolve, reject) => {
-      const settle = (then: () => void) => {
-        watching.unsubscribe()
-        this.parts.clock.clearTimeout(timer)
-        takeBack()
-        then()
-      }
-      const timer = this.parts.clock.setTimeout(() => settle(resolve), timeoutMillis)
-      const takeBack = onAbort(signal, () => settle(() => reject(abortedBy(signal))))
-      const look = () => isVerifying() || settle(resolve)
-      const watching = ref.subscribe({ next: look, complete: look, error: look })
-    })
   }
 
   /** Gives everything back; resolves when the scope is empty and no dial is under way. */
