@@ -29,6 +29,13 @@ export interface TunnelName {
   readonly generation: number
 }
 
+/** XState's own, when a child broke. One that nobody answers would end the machine, even if the child's state was left meanwhile. */
+export interface ActorError {
+  type: 'xstate.error.actor.*'
+  error: unknown
+  actorId: string
+}
+
 /** What a tunnel is told. */
 export type TunnelEvent =
   /** The first lease (0→1) and the last one's return (1→0); the count between is kept outside. */
@@ -45,6 +52,7 @@ export type TunnelEvent =
   /** Our own code threw. */
   | { type: 'tunnel.fault'; message: string }
   | { type: 'drain.expired' }
+  | ActorError
 
 /** What a tunnel tells its destination. */
 export type TunnelReport =
@@ -100,8 +108,7 @@ export type DestinationEvent =
   | { type: 'destination.destroy'; reason: string }
   | { type: 'destination.fault'; message: string }
   | TunnelReport
-  /** XState's own, when a tunnel's actor broke. */
-  | { type: 'xstate.error.actor.*'; error: unknown; actorId: string }
+  | ActorError
 
 export interface PoolInput {
   readonly closeGraceMillis: number
@@ -115,6 +122,7 @@ export type PoolEvent =
   | { type: 'drain.expired' }
   /** The registry holds no destination any more. */
   | { type: 'registry.emptied' }
+  | ActorError
 
 /** What the pool tells its registry of destinations. */
 export type RegistryEvent =

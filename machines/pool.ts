@@ -65,6 +65,7 @@ export const poolMachine = setup({
   on: {
     'pool.destroy': { target: '.destroying', actions: 'blame' },
     'pool.fault': { target: '.destroying', actions: 'blame' },
+    'xstate.error.actor.*': {},
   },
   states: {
     serving: { on: { 'pool.close': { target: 'draining', actions: 'note' } } },

@@ -49,7 +49,7 @@ export const tunnelMachine = words.createMachine({
     onError: { target: FORCED, actions: because('its guardian failed', 'ERR_LOST') },
   },
   initial: 'opening',
-  on: { 'tunnel.fault': { target: FORCED, actions: 'blame' } },
+  on: { 'tunnel.fault': { target: FORCED, actions: 'blame' }, 'xstate.error.actor.*': {} },
   states: {
     opening: {
       initial: 'beginning',
