@@ -3,6 +3,10 @@ import { onAbort } from '../aborts.ts'
 import { TunnelError } from '../errors.ts'
 import { quietly } from '../wait.ts'
 import type { Scope } from './scope.ts'
+import { socketErrorCode } from './tcp.ts'
+
+/** Short of descriptors, it is not the agent's fault. */
+const codeOf = (error: Error) => (socketErrorCode(error) === 'ERR_LOCAL_LIMIT' ? 'ERR_LOCAL_LIMIT' : 'ERR_AGENT')
 
 /** A connection to an SSH agent, in the scope of the dial that uses it. */
 export interface AgentConnection {
@@ -10,7 +14,7 @@ export interface AgentConnection {
   close(): void
 }
 
-/** Connects to a running SSH agent. Rejects with `ERR_AGENT`, or the signal's reason. */
+/** Connects to a running SSH agent. Rejects with `ERR_AGENT`, `ERR_LOCAL_LIMIT`, or the signal's reason. */
 export function connectAgent(socketPath: string, scope: Scope, signal: AbortSignal): Promise<AgentConnection> {
   const connected = new Promise<AgentConnection>((resolve, reject) => {
     let socket: Socket | undefined
@@ -23,7 +27,7 @@ export function connectAgent(socketPath: string, scope: Scope, signal: AbortSign
     made.on('error', (error) => {
       const advice = 'start one (ssh-agent) or name another identity'
       reject(
-        new TunnelError('ERR_AGENT', `no SSH agent answers at ${socketPath}: ${error.message}; ${advice}`, {
+        new TunnelError(codeOf(error), `no SSH agent answers at ${socketPath}: ${error.message}; ${advice}`, {
           cause: error,
           phase: 'auth',
         }),

@@ -1,10 +1,17 @@
 import type { Duplex } from 'node:stream'
 import type { Client } from 'ssh2'
+import { TunnelError } from '../errors.ts'
 import { load } from './load.ts'
 import type { Held } from './scope.ts'
 
-/** The ssh2 library, loaded at the first dial: importing it costs more than all of our own code. */
-export const loadSsh2 = async (): Promise<typeof import('ssh2')> => (await load(() => import('ssh2'))).default
+/** The ssh2 library, loaded at the first dial: importing it costs more than all of our own code. Rejects with `ERR_LOCAL_LIMIT` when descriptors are short. */
+export async function loadSsh2(): Promise<typeof import('ssh2')> {
+  try {
+    return (await load(() => import('ssh2'))).default
+  } catch (cause) {
+    throw new TunnelError('ERR_LOCAL_LIMIT', 'ssh2 could not be loaded: no descriptor is left to read it with', { cause })
+  }
+}
 
 /**
  * Makes an ssh2 client on a stream that we own. Its life is that of the stream: asked to end, it says goodbye and closes its side; forced,

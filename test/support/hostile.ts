@@ -51,7 +51,7 @@ export async function startHostile({ config, serve, authenticate }: HostileOptio
     serve?.(connection, insidesOf(connection))
   })
   const sockets = new Sockets()
-  const door = await Door.open((socket) => server.injectSocket(sockets.add(socket)))
+  const door = await Door.open((socket) => server.injectSocket(sockets.add(socket).on('end', () => socket.end())))
   const close = async (): Promise<void> => void (await Promise.all([door.close(), sockets.close()]))
   return {
     target: {

@@ -30,14 +30,18 @@ function promptAnswerer(password: string) {
   }
 }
 
-function offersOf(ssh2: Ssh2, identity: ResolvedIdentity, { target, scope, signal }: Dial): Offer[] {
-  const username = target.user
+/** Says that an identity could not be made; the dial ends with it. */
+type Fail = (error: unknown) => void
+
+function offersOf(ssh2: Ssh2, identity: ResolvedIdentity, dial: Dial, fail: Fail): Offer[] {
+  const username = dial.target.user
   switch (identity.kind) {
     case 'path':
     case 'key':
       refuseCertificate(identity.certificate)
       return [
-        async () => ({ type: 'publickey', username, key: await privateKey(ssh2, identity, signal) }) as unknown as AnyAuthMethod,
+        async () =>
+          ({ type: 'publickey', username, key: await privateKey(ssh2, identity, dial.signal) }) as unknown as AnyAuthMethod,
       ]
     case 'agent':
       return [
@@ -45,7 +49,7 @@ function offersOf(ssh2: Ssh2, identity: ResolvedIdentity, { target, scope, signa
           const path = identity.socketPath ?? process.env.SSH_AUTH_SOCK
           if (path === undefined || path === '')
             throw new TunnelError('ERR_AGENT', 'identity `agent: true` needs SSH_AUTH_SOCK, which is not set', { phase: 'auth' })
-          return { type: 'agent', username, agent: agentOf(ssh2, path, identity.publicKeys, scope, signal) }
+          return { type: 'agent', username, agent: agentOf(ssh2, dial, { path, publicKeys: identity.publicKeys, trouble: fail }) }
         },
       ]
     case 'password': {
@@ -61,27 +65,26 @@ function offersOf(ssh2: Ssh2, identity: ResolvedIdentity, { target, scope, signa
     }
     case 'load':
       throw new TypeError('a loader is resolved before its offers are made')
-    case 'ambient': {
-      const agent = process.env.SSH_AUTH_SOCK
-      const files = USUAL_KEYS.map(
-        (name): ResolvedIdentity => ({
-          kind: 'path',
-          path: join(homedir(), '.ssh', name),
-          passphrase: undefined,
-          certificate: undefined,
-        }),
-      )
-      const usual = files.flatMap((file) => offersOf(ssh2, file, { target, scope, signal } as Dial))
-      const optional = usual.map(
-        (offer): Offer =>
-          (left) =>
-            offer(left).catch(() => undefined),
-      )
-      return agent === undefined || agent === ''
-        ? optional
-        : [async () => ({ type: 'agent', username, agent: agentOf(ssh2, agent, undefined, scope, signal) }), ...optional]
-    }
+    case 'ambient':
+      return ambientOffers(ssh2, dial, fail)
   }
+}
+
+/** What OpenSSH would try by itself: of these none need be there, or usable. */
+function ambientOffers(ssh2: Ssh2, dial: Dial, fail: Fail): Offer[] {
+  const username = dial.target.user
+  const path = process.env.SSH_AUTH_SOCK
+  const agent: Offer = async () => ({
+    type: 'agent',
+    username,
+    agent: agentOf(ssh2, dial, { path: path ?? '', publicKeys: undefined, trouble: (_error, skip) => skip() }),
+  })
+  const keys = USUAL_KEYS.map((name): Offer => {
+    const file = { kind: 'path', path: join(homedir(), '.ssh', name), passphrase: undefined, certificate: undefined } as const
+    const [offer] = offersOf(ssh2, file, dial, fail)
+    return async (left) => await offer?.(left).catch(() => undefined)
+  })
+  return path === undefined || path === '' ? keys : [agent, ...keys]
 }
 
 async function load(identity: Extract<ResolvedIdentity, { kind: 'load' }>, signal: AbortSignal): Promise<ResolvedIdentity> {
@@ -107,7 +110,7 @@ export async function checkIdentities(ssh2: Ssh2, { target, signal }: Dial): Pro
 }
 
 /** ssh2's authentication handler: exactly the identities of the target, in order, each made when its turn comes; `fail` hears why one could not be. */
-export function authHandler(ssh2: Ssh2, dial: Dial, fail: (error: unknown) => void) {
+export function authHandler(ssh2: Ssh2, dial: Dial, fail: Fail) {
   const identities = [...dial.target.identities]
   const offers: Offer[] = []
   const nextMethod = async (left: readonly string[] | null): Promise<AnyAuthMethod | false> => {
@@ -120,10 +123,15 @@ export function authHandler(ssh2: Ssh2, dial: Dial, fail: (error: unknown) => vo
       }
       const identity = identities.shift()
       if (identity === undefined) return false
-      offers.push(...offersOf(ssh2, identity.kind === 'load' ? await load(identity, dial.signal) : identity, dial))
+      offers.push(...offersOf(ssh2, identity.kind === 'load' ? await load(identity, dial.signal) : identity, dial, fail))
     }
   }
   return (left: string[] | null, _partial: boolean | null, next: NextAuthHandler): void => {
-    nextMethod(left).then((method) => next(method as AnyAuthMethod), fail)
+    nextMethod(left)
+      .then((method) => {
+        // What comes after the end must not be sent: ssh2 throws, and nobody is there to be asked.
+        if (!dial.signal.aborted) next(method as AnyAuthMethod)
+      })
+      .catch(fail)
   }
 }

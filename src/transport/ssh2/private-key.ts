@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import type { ParsedKey } from 'ssh2'
 import { TunnelError } from '../../errors.ts'
+import { socketErrorCode } from '../../owners/tcp.ts'
 import { shown } from '../../shown.ts'
 import type { ResolvedIdentity } from '../../target.ts'
 
@@ -30,7 +31,7 @@ function parse(ssh2: Ssh2, what: string, content: string | Uint8Array, passphras
   return key
 }
 
-/** Reads and parses a private key. Rejects with `ERR_KEY_FORMAT`; what it says never quotes the key. */
+/** Reads and parses a private key. Rejects with `ERR_KEY_FORMAT` or `ERR_LOCAL_LIMIT`; what it says never quotes the key. */
 export async function privateKey(ssh2: Ssh2, identity: KeyIdentity, signal: AbortSignal): Promise<ParsedKey> {
   const known = parsed.get(identity)
   if (identity.kind === 'key') {
@@ -49,6 +50,8 @@ export async function privateKey(ssh2: Ssh2, identity: KeyIdentity, signal: Abor
   } catch (error) {
     if (TunnelError.is(error)) throw error
     signal.throwIfAborted()
+    if (socketErrorCode(error) === 'ERR_LOCAL_LIMIT')
+      throw new TunnelError('ERR_LOCAL_LIMIT', `${what}: no descriptor is left to read it with`, { cause: error, phase: 'auth' })
     throw formatError(
       what,
       error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'there is no such file' : 'it cannot be read',
