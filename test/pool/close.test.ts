@@ -158,18 +158,16 @@ describe('close', () => {
     const brought = new Promise<Duplex>((resolve) => {
       bring = resolve
     })
-    let isAborted = false
+    let asking: AbortSignal | undefined
     const connect = ({ signal }: { signal: AbortSignal }) => {
-      signal.addEventListener('abort', () => {
-        isAborted = true
-      })
+      asking = signal
       return brought
     }
     const asked = rejection(pool.acquire({ ...site.target, connect }), 'ERR_POOL_CLOSED')
-    await turn()
+    await until(() => asking !== undefined)
     await pool.close({ timeoutMillis: 0 })
     await asked
-    assert.ok(isAborted)
+    assert.ok(asking?.aborted)
     const stream = new PassThrough()
     bring(stream)
     await until(() => stream.destroyed)
