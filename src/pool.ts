@@ -1,7 +1,5 @@
 import type { Agent } from 'node:http'
-import { onAbort } from './aborts.ts'
 import { healthOf, UNKNOWN } from './actors/health.ts'
-import type { LeaseRecord } from './actors/lease-record.ts'
 import { PoolLife } from './actors/pool-life.ts'
 import { abortedBy } from './actors/waiter.ts'
 import type { ForwardSpec, Forwards, Remote, Standing } from './api/forward.ts'
@@ -14,7 +12,8 @@ import { assemble, type Replacements } from './assemble.ts'
 import type { Claim } from './channels/forwards.ts'
 import { ChannelSocket } from './channels/socket.ts'
 import { TunnelError } from './errors.ts'
-import { claimForward, UserLease } from './lease.ts'
+import { UserLease } from './lease.ts'
+import { leaseWithForwards } from './lease-with-forwards.ts'
 import { reportOf } from './observe/report.ts'
 import { acquireDefaults, type ResolvedAcquireOptions, resolveAcquireOptions, resolveUseOptions } from './options/acquire.ts'
 import { resolveCloseTimeout, resolveProbeOptions, resolveRetireOptions, resolveSignal } from './options/calls.ts'
@@ -49,8 +48,9 @@ export class Pool implements TunnelPool {
     options?: AcquireOptions<F> & { retries?: number | undefined },
   ): Promise<T> {
     const { acquire, retries } = resolveUseOptions(options, this.#defaults)
+    const stack = this.#trace()
     for (let tries = retries; ; tries -= 1) {
-      const lease = await this.#acquire<F>(target, acquire)
+      const lease = await this.#acquire<F>(target, acquire, stack)
       try {
         return await fn(lease)
       } catch (error) {
@@ -62,7 +62,12 @@ export class Pool implements TunnelPool {
     }
   }
 
-  async #acquire<F extends Forwards>(target: Target, options: ResolvedAcquireOptions): Promise<Lease<F>> {
+  /** Where the caller is, taken before anything is awaited. */
+  #trace(): string | undefined {
+    return this.#life.parts.options.traceLeases ? new Error('acquired').stack : undefined
+  }
+
+  async #acquire<F extends Forwards>(target: Target, options: ResolvedAcquireOptions, stack = this.#trace()): Promise<Lease<F>> {
     const resolved = this.#targets.resolve(target)
     const { clock, hold } = this.#life.parts
     const until = clock.now() + options.timeoutMillis
@@ -82,42 +87,10 @@ export class Pool implements TunnelPool {
         if (destination.failure !== undefined) throw destination.failure
         continue
       }
-      const given = destination.lending.acquire(options)
+      const given = destination.lending.acquire(options, stack)
       const record = given instanceof Promise ? await hold.during(given) : given
       if (options.forwards.length === 0) return new UserLease<F>(record, NO_CLAIMS)
-      return await hold.during(this.#forward<F>(record, options, until))
-    }
-  }
-
-  async #forward<F extends Forwards>(record: LeaseRecord, options: ResolvedAcquireOptions, until: number): Promise<Lease<F>> {
-    const { clock } = this.#life.parts
-    const deadline = new AbortController()
-    const expire = () =>
-      deadline.abort(
-        new TunnelError('ERR_ACQUIRE_TIMEOUT', `no forward within ${options.timeoutMillis} ms`, { phase: 'forward' }),
-      )
-    const timer = clock.setTimeout(expire, remaining(clock, until))
-    const takeBack = onAbort(options.signal, () => deadline.abort(abortedBy(options.signal)))
-    const claims = new Map<string, Claim>()
-    let name = ''
-    try {
-      for (const [next, spec] of options.forwards) {
-        name = next
-        claims.set(name, await claimForward(record, spec, deadline.signal))
-      }
-      return new UserLease<F>(record, claims)
-    } catch (cause) {
-      record.release(undefined)
-      if (deadline.signal.aborted) throw deadline.signal.reason
-      if (!TunnelError.is(cause)) throw cause
-      throw new TunnelError(cause.code, `forward \`${name}\`: ${cause.message}`, {
-        cause,
-        phase: cause.phase ?? 'forward',
-        hop: cause.hop,
-      })
-    } finally {
-      clock.clearTimeout(timer)
-      takeBack()
+      return await hold.during(leaseWithForwards<F>(record, options, until))
     }
   }
 

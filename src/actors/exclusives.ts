@@ -37,12 +37,12 @@ export class Exclusives {
     return [...this.#dialing, ...this.#parked].map(({ waiter }) => waiter)
   }
 
-  acquire(options: ResolvedAcquireOptions): Promise<LeaseRecord> {
+  acquire(options: ResolvedAcquireOptions, stack: string | undefined): Promise<LeaseRecord> {
     const refusal = this.#home.lending.refusal(options) ?? this.#stuckRefusal()
     if (refusal !== undefined) return Promise.reject(refusal)
     return new Promise<LeaseRecord>((resolve, reject) => {
       const expired = () => this.#home.lending.expired(options, wish.generation)
-      const waiter = new Waiter(this.#home.parts, options, { resolve, reject }, () => this.#forget(wish), expired)
+      const waiter = new Waiter(this.#home.parts, { options, stack }, { resolve, reject }, () => this.#forget(wish), expired)
       const wish: Wish = { waiter, controller: new AbortController(), generation: undefined }
       this.#parked.add(wish)
       this.#go()
@@ -142,7 +142,7 @@ export class Exclusives {
       // The host is up: nobody else need wait for it to have rested.
       if (this.#home.state === 'resting' || this.#home.state === 'barred') this.#home.reset()
       this.#home.resting.cause = undefined
-      const lease = this.#home.lending.lend(tunnel, wish.waiter.options, wish.waiter.askedAt)
+      const lease = this.#home.lending.lend(tunnel, wish.waiter)
       if (lease === undefined) wish.waiter.reject(tunnel.failure('ERR_LOST', 'it was lost before it could be lent'))
       else wish.waiter.resolve(lease)
     })

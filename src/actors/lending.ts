@@ -4,7 +4,7 @@ import type { Destination } from './destination.ts'
 import { LeaseRecord } from './lease-record.ts'
 import type { Parts } from './parts.ts'
 import type { Tunnel } from './tunnel.ts'
-import { Waiter } from './waiter.ts'
+import { type Asked, Waiter } from './waiter.ts'
 
 /** Who gets a lease of a destination's current tunnel, and who waits for the next: first come, first served. */
 export class Lending {
@@ -20,14 +20,14 @@ export class Lending {
   }
 
   /** A lease, at once if the current tunnel can be lent, else when it is this one's turn. */
-  acquire(options: ResolvedAcquireOptions): LeaseRecord | Promise<LeaseRecord> {
-    if (options.isExclusive) return this.#home.exclusives.acquire(options)
+  acquire(options: ResolvedAcquireOptions, stack: string | undefined): LeaseRecord | Promise<LeaseRecord> {
+    if (options.isExclusive) return this.#home.exclusives.acquire(options, stack)
     const askedAt = this.#parts.clock.now()
     if (this.waiters.size === 0 && this.#isProven(this.#home.current, askedAt)) {
-      const lease = this.lend(this.#home.current, options, askedAt)
+      const lease = this.lend(this.#home.current, { options, askedAt, stack })
       if (lease !== undefined) return lease
     }
-    return this.#queue(options)
+    return this.#queue(options, stack)
   }
 
   /** Proven lately enough, or since it was asked for: however short `verifyAfterMillis` is, one round trip is enough. */
@@ -39,10 +39,9 @@ export class Lending {
   }
 
   /** A lease of a tunnel, if its machine counts it. */
-  lend(tunnel: Tunnel | undefined, options: ResolvedAcquireOptions, askedAt: number): LeaseRecord | undefined {
+  lend(tunnel: Tunnel | undefined, { options, askedAt, stack }: Asked): LeaseRecord | undefined {
     if (tunnel === undefined) return undefined
     const parts = this.#parts
-    const stack = parts.options.traceLeases ? new Error('acquired').stack : undefined
     const lease = new LeaseRecord(tunnel, parts.nextLease(), options.label, stack)
     if (!tunnel.leases.grant(lease)) return undefined
     const waitMillis = lease.takenAt - askedAt
@@ -56,13 +55,13 @@ export class Lending {
     return lease
   }
 
-  #queue(options: ResolvedAcquireOptions): Promise<LeaseRecord> {
+  #queue(options: ResolvedAcquireOptions, stack: string | undefined): Promise<LeaseRecord> {
     const refusal = this.refusal(options)
     if (refusal !== undefined) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
       const waiter: Waiter = new Waiter(
         this.#parts,
-        options,
+        { options, stack },
         { resolve, reject },
         (settled) => {
           this.waiters.delete(settled)
@@ -124,7 +123,7 @@ export class Lending {
         tunnel.tell({ type: 'tunnel.verify' })
         return
       }
-      const lease = this.lend(tunnel, waiter.options, waiter.askedAt)
+      const lease = this.lend(tunnel, waiter)
       // Not counted: it stays first in line for the next generation.
       if (lease === undefined) return
       waiter.resolve(lease)

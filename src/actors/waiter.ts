@@ -4,10 +4,19 @@ import type { ResolvedAcquireOptions } from '../options/acquire.ts'
 import type { LeaseRecord } from './lease-record.ts'
 import type { Parts } from './parts.ts'
 
+/** What was asked for, when, and with `traceLeases` from where. */
+export interface Asked {
+  readonly options: ResolvedAcquireOptions
+  /** Monotonic. */
+  readonly askedAt: number
+  readonly stack: string | undefined
+}
+
 /** Somebody who waits for a lease. It settles once; until then it keeps its place in the line. */
-export class Waiter {
+export class Waiter implements Asked {
   readonly options: ResolvedAcquireOptions
   readonly askedAt: number
+  readonly stack: string | undefined
   readonly since: Date
   /** Monotonic. */
   readonly deadline: number
@@ -21,13 +30,14 @@ export class Waiter {
 
   constructor(
     parts: Parts,
-    options: ResolvedAcquireOptions,
+    { options, stack }: Pick<Asked, 'options' | 'stack'>,
     settle: { resolve: (lease: LeaseRecord) => void; reject: (error: unknown) => void },
     settled: (waiter: Waiter) => void,
     expired: () => TunnelError,
   ) {
     this.#parts = parts
     this.options = options
+    this.stack = stack
     this.askedAt = parts.clock.now()
     this.since = parts.clock.date()
     this.deadline = this.askedAt + options.timeoutMillis
