@@ -1,9 +1,9 @@
-import { type ActorRefFrom, type AnyActorRef, createActor, fromPromise, type InspectionEvent } from 'xstate'
+import { type ActorRefFrom, type AnyActorRef, createActor, fromPromise } from 'xstate'
 import { poolMachine } from '../../machines/pool.ts'
 import type { TunnelPool } from '../api/pool.ts'
 import type { Assembly } from '../assemble.ts'
 import { TunnelError } from '../errors.ts'
-import { project, projectPresent, safeObserver } from '../observe/inspect.ts'
+import { Inspector } from '../observe/inspect.ts'
 import type { Scope } from '../owners/scope.ts'
 import { quietly } from '../wait.ts'
 import { contained, onBroken } from './contain.ts'
@@ -85,15 +85,11 @@ export class PoolLife {
 
   /** Shows every machine's events to an observer, those that are there first, until the result is called. */
   inspect(given: Parameters<TunnelPool['inspect']>[0]): () => void {
-    const observe = safeObserver(given)
+    const inspector = new Inspector(given, this.#actor)
     const watching = new Map<AnyActorRef, { unsubscribe(): void }>()
     const watch = (ref: AnyActorRef) => {
-      for (const shown of projectPresent(ref, this.#actor)) observe(shown)
-      const tell = (event: InspectionEvent) => {
-        const shown = project(event, this.#actor)
-        if (shown !== undefined) observe(shown)
-      }
-      watching.set(ref, ref.system.inspect(tell))
+      inspector.introduce(ref)
+      watching.set(ref, ref.system.inspect(inspector.tell))
       ref.subscribe({ complete: () => watching.delete(ref), error: () => watching.delete(ref) })
     }
     watch(this.#actor)

@@ -24,7 +24,8 @@ function shownEvent(event: { type: string }): Record<string, unknown> {
 }
 
 function shownSnapshot(snapshot: unknown): Record<string, unknown> {
-  const { status, value, context } = snapshot as { status: string; value?: unknown; context?: Record<string, unknown> }
+  // An actor is told of while it is being made, and has none yet.
+  const { status, value, context } = (snapshot ?? {}) as { status?: string; value?: unknown; context?: Record<string, unknown> }
   const plain = Object.entries(context ?? {}).filter(([, field]) => typeof field !== 'object' || Array.isArray(field))
   return { status, value, context: Object.fromEntries(plain) }
 }
@@ -43,7 +44,7 @@ function shownActor(ref: AnyActorRef, pool: AnyActorRef): ShownActor {
 }
 
 /** One inspection event of XState as it may be shown; `undefined` for the kinds that carry implementation. */
-export function project(event: InspectionEvent, pool: AnyActorRef): InspectedEvent | undefined {
+function project(event: InspectionEvent, pool: AnyActorRef): InspectedEvent | undefined {
   const base = { rootId: ROOT, actorRef: shownActor(event.actorRef as AnyActorRef, pool) }
   if (event.type === '@xstate.actor') return { type: event.type, ...base, snapshot: base.actorRef.getSnapshot() }
   if (event.type !== '@xstate.event' && event.type !== '@xstate.snapshot') return undefined
@@ -53,7 +54,7 @@ export function project(event: InspectionEvent, pool: AnyActorRef): InspectedEve
 }
 
 /** An actor that was there before anybody looked, and its children, as XState would have told of them. */
-export function projectPresent(actorRef: AnyActorRef, pool: AnyActorRef): InspectedEvent[] {
+function projectPresent(actorRef: AnyActorRef, pool: AnyActorRef): InspectedEvent[] {
   const shown = shownActor(actorRef, pool)
   const { children = {} } = actorRef.getSnapshot() as { children?: Record<string, AnyActorRef | undefined> }
   return [
@@ -62,13 +63,36 @@ export function projectPresent(actorRef: AnyActorRef, pool: AnyActorRef): Inspec
   ]
 }
 
-/** Takes a function or what Stately's inspectors give, and keeps what it throws to itself: a throwing inspector would break the machines. */
-export function safeObserver(given: Observer | { next?: ((event: never) => void) | undefined }): Observer {
-  const observe = typeof given === 'function' ? given : (event: InspectedEvent) => given.next?.(event as never)
-  return (event) => {
+/** What is shown to one observer: all of it allow-listed, and nothing that it throws gets out, which would break the machines. */
+export class Inspector {
+  readonly #observe: (event: InspectedEvent) => unknown
+  readonly #pool: AnyActorRef
+
+  /** Takes a function or what Stately's inspectors give. */
+  constructor(given: Observer | { next?: ((event: never) => void) | undefined }, pool: AnyActorRef) {
+    this.#observe = typeof given === 'function' ? given : (event) => given.next?.(event as never)
+    this.#pool = pool
+  }
+
+  /** Shows an actor that is there already, and its children. */
+  introduce(actor: AnyActorRef): void {
+    this.#safely(() => projectPresent(actor, this.#pool))
+  }
+
+  /** Shows what XState tells of. */
+  readonly tell = (event: InspectionEvent): void => {
+    this.#safely(() => {
+      const shown = project(event, this.#pool)
+      return shown === undefined ? [] : [shown]
+    })
+  }
+
+  #safely(project: () => InspectedEvent[]): void {
     try {
-      const result: unknown = observe(event)
-      if (result instanceof Promise) quietly(result)
+      for (const event of project()) {
+        const result = this.#observe(event)
+        if (result instanceof Promise) quietly(result)
+      }
     } catch {
       // The observer's own affair: it sees the next event, too.
     }
