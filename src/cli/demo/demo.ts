@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TunnelPool } from '../../api/pool.ts'
 import { createTunnelPool } from '../../create-pool.ts'
@@ -72,23 +73,31 @@ async function watch(pool: TunnelPool, host: FleetHost, row: Row, signal: AbortS
   }
 }
 
-/** Lets the misfortunes of the script happen, each at its time. */
+/** Lets the misfortunes of the script happen, each at its time; the result ends those that are not over, so that what the hosts hold is not taken for ours. */
 function play(fleet: Fleet, say: (text: string) => void): () => void {
-  const timers = SCRIPT.flatMap(({ atMillis, host, what, begin, endMillis, end }) => {
+  const ongoing = new Set<() => void>()
+  const timers = SCRIPT.flatMap(({ atMillis, host, what, begin, endMillis = Number.POSITIVE_INFINITY, end }) => {
     const victim = fleet.hosts[host]
     if (victim === undefined) return []
+    const over = () => {
+      if (ongoing.delete(over)) end?.(victim)
+    }
     const start = setTimeout(() => {
       say(`${nameOf(host)} ${what}`)
+      ongoing.add(over)
       begin(victim)
     }, atMillis)
-    if (endMillis === undefined || end === undefined) return [start]
+    if (end === undefined || endMillis === Number.POSITIVE_INFINITY) return [start]
     const stop = setTimeout(() => {
       say(`${nameOf(host)} is well again`)
-      end(victim)
+      over()
     }, endMillis)
     return [start, stop]
   })
-  return () => timers.forEach(clearTimeout)
+  return () => {
+    timers.forEach(clearTimeout)
+    for (const over of [...ongoing]) over()
+  }
 }
 
 /** Tells each change of a host's state in a line, for whoever reads a log. */
@@ -121,6 +130,7 @@ export async function runDemo({ seconds, isLive, isColoured, write }: DemoOption
   }
   write(`${HOSTS} SSH hosts, each checked every ${EVERY_MILLIS} ms through one shared tunnel, for ${seconds} s.\n`)
   const stopping = new AbortController()
+  setMaxListeners(HOSTS + 1, stopping.signal)
   const stopScript = play(fleet, say)
   const tell = tellChanges(rows, say)
   const redraw = setInterval(() => {
