@@ -11,6 +11,7 @@ const NEVER_MILLIS = 2 ** 31 - 1
 export interface Insides {
   _hostKeys: Record<string, unknown>
   _offer: unknown
+  _strictMode: boolean | undefined
   _handlers: Record<string, (...args: never[]) => void>
   _packetRW: { write: { allocStart: number; alloc(size: number): Buffer; finalize(packet: Buffer): Buffer } }
   _cipher: { encrypt(packet: Buffer): void }

@@ -1,49 +1,59 @@
 import { Duplex } from 'node:stream'
 import type { ClientChannel } from 'ssh2'
-import type { Buffered } from '../../channels/buffered.ts'
 import type { TunnelError } from '../../errors.ts'
 import type { Held } from '../../owners/scope.ts'
 
-/** One open ssh2 channel: its entry in the scope and its share of the pool's unread bytes. */
+/** What a channel reports to its connection. */
+export interface Reports {
+  /** So many more of its bytes lie unread; fewer, when negative. */
+  readonly unread: (bytes: number) => void
+  readonly gone: () => void
+}
+
+/** One open ssh2 channel: its entry in the scope and its unread bytes. */
 export class OwnedChannel {
   readonly stream: ClientChannel
   readonly #held: Held
-  readonly #buffered: Buffered
+  readonly #reports: Reports
   #unread = 0
   #isEnding = false
 
-  constructor(stream: ClientChannel, held: Held, buffered: Buffered, gone: (channel: OwnedChannel) => void) {
+  constructor(stream: ClientChannel, held: Held, reports: Reports) {
     this.stream = stream
     this.#held = held
-    this.#buffered = buffered
-    stream.pause()
+    this.#reports = reports
     stream.on('error', () => {
       // Told by whoever reads it; without a listener it would end the process.
     })
-    const consumed = (chunk: Buffer) => this.#count(-chunk.length)
-    stream.on('data', consumed)
-    stream.stderr.pause()
-    stream.stderr.on('data', consumed)
-    stream.once('close', () => {
-      this.#forget()
-      gone(this)
-    })
+    for (const readable of [stream, stream.stderr]) {
+      readable.pause()
+      readable.on('data', () => this.count())
+    }
+    stream.once('close', () => this.#forget())
     const destroy = stream.destroy.bind(stream)
     stream.destroy = () => {
       this.#readOut()
       return destroy()
     }
+    this.count()
   }
 
-  /** Bytes have come in for it. */
-  received(bytes: number): void {
-    this.#count(bytes)
+  /** Bytes have come in, or were read: counts what lies there now, because ssh2 drops some without a word. */
+  count(): void {
+    if (this.#held.isGone) return
+    this.#report(this.stream.readableLength + this.stream.stderr.readableLength)
   }
 
   /** Asks the server to close it. */
   close(): void {
     this.#readOut()
     this.stream.close()
+  }
+
+  /** Its connection is gone. ssh2 would end it as if all had been read; a reader must hear that it was not. */
+  lose(error: TunnelError): void {
+    Duplex.prototype.destroy.call(this.stream, error)
+    this.#forget()
   }
 
   /** Lets what still comes run out, whoever pauses it (a pipe to a client that has gone does): ssh2 tells of the close only when all is read. */
@@ -55,19 +65,16 @@ export class OwnedChannel {
     this.#isEnding = true
   }
 
-  /** Its connection is gone. ssh2 would end it as if all had been read; a reader must hear that it was not. */
-  lose(error: TunnelError): void {
-    Duplex.prototype.destroy.call(this.stream, error)
-    this.#forget()
-  }
-
-  #count(bytes: number): void {
-    this.#unread += bytes
-    this.#buffered.add(bytes)
+  #report(unread: number): void {
+    const change = unread - this.#unread
+    this.#unread = unread
+    if (change !== 0) this.#reports.unread(change)
   }
 
   #forget(): void {
-    this.#count(-this.#unread)
+    if (this.#held.isGone) return
+    this.#report(0)
     this.#held.strike()
+    this.#reports.gone()
   }
 }

@@ -43,10 +43,23 @@ const ADVICE: Partial<Record<TunnelErrorCode, string>> = {
   ERR_RESET: 'the server closed the connection; a full MaxStartups, a ban or a firewall looks like this',
 }
 
+/** Where a dial was, and to whom. */
+export interface Whereabouts {
+  readonly phase: Phase
+  readonly host: string
+  /** The only types of host key that were asked for, because keys of these are known. */
+  readonly hostKeyTypes: readonly string[] | undefined
+}
+
 /** Turns what ssh2 reports in a dial into a TunnelError with its phase. */
-export function dialError(error: unknown, phase: Phase, host: string): TunnelError {
+export function dialError(error: unknown, { phase, host, hostKeyTypes }: Whereabouts): TunnelError {
   if (TunnelError.is(error)) return error
   const cause = causeOf(error)
+  if (hostKeyTypes !== undefined && levelOf(cause) === 'handshake' && cause.message.includes('no matching host key')) {
+    const types = hostKeyTypes.join(', ')
+    const what = `the host has no key of the types known for it (${types}): its keys have changed; make the new one known`
+    return new TunnelError('ERR_HOST_KEY', `${host}: ${what}`, { cause, phase: 'hostkey' })
+  }
   const code = codeOf(cause, phase)
   const advice = ADVICE[code]
   return new TunnelError(code, `${host}: ${cause.message}${advice === undefined ? '' : ` (${advice})`}`, { cause, phase })
@@ -84,6 +97,8 @@ export function channelError(error: unknown, to: string): TunnelError {
     })
   if (typeof reason === 'number' || reason === '')
     return new TunnelError('ERR_CHANNEL_REFUSED', `the server could not connect to ${to}: ${text}`, { cause, phase: 'channel' })
+  if (text === 'Unable to exec')
+    return new TunnelError('ERR_EXEC', 'the server refuses to run commands', { cause, phase: 'channel' })
   return new TunnelError('ERR_LOST', `the connection was lost while opening a channel to ${to}: ${text}`, {
     cause,
     phase: 'channel',

@@ -4,12 +4,17 @@ import { onAbort } from '../../aborts.ts'
 import type { Remote } from '../../api/forward.ts'
 import type { ExecResult } from '../../api/lease.ts'
 import { TunnelError } from '../../errors.ts'
+import type { Held } from '../../owners/scope.ts'
 import { remoteName } from '../../remote.ts'
+import { quietly } from '../../wait.ts'
 import { keepAlive } from '../keepalive.ts'
 import type { Bounds, Connection, Dial, Run } from '../transport.ts'
 import { OwnedChannel } from './channel.ts'
 import { channelError, lossError } from './classify.ts'
 import { collect } from './exec.ts'
+import { abandonChannel, lastAsked, signalSession } from './insides.ts'
+import { Reading } from './reading.ts'
+import { Writing } from './writing.ts'
 
 /** How a channel is asked for; the callback comes once, with the channel or with why not. */
 type Ask = (answer: (error: Error | undefined, channel: ClientChannel) => void) => unknown
@@ -20,20 +25,21 @@ export class Ssh2Connection implements Connection {
   error: TunnelError | undefined
   provenAt: number
   readonly #client: Client
-  readonly #stream: Duplex
   readonly #dial: Dial
   readonly #channels = new Map<object, OwnedChannel>()
   readonly #lostListeners = new Set<(error: TunnelError) => void>()
+  readonly #reading: Reading
+  readonly #writing: Writing
   #explain: (cause: unknown) => TunnelError
   #stopKeepAlive: () => void = () => {}
-  #takeBack: (() => void) | undefined
 
   /** `explain` names what ends it before login is done; without a cause the server has closed it. */
   constructor(client: Client, stream: Duplex, dial: Dial, explain: (cause: unknown) => TunnelError) {
     this.#client = client
-    this.#stream = stream
     this.#dial = dial
     this.#explain = explain
+    this.#reading = new Reading(stream, dial.buffered)
+    this.#writing = new Writing(client, stream)
     this.provenAt = dial.clock.now()
     const { remoteAddress, remotePort } = stream as { remoteAddress?: string; remotePort?: number }
     this.remoteAddress = remoteAddress === undefined ? undefined : `${remoteAddress}:${remotePort}`
@@ -54,8 +60,8 @@ export class Ssh2Connection implements Connection {
       intervalMillis: target.keepAliveIntervalMillis,
       countMax: target.keepAliveCountMax,
       provenAt: () => this.provenAt,
-      isPaused: () => this.#takeBack !== undefined,
-      ask: () => this.#ping(() => {}),
+      isPaused: () => this.#reading.isPaused,
+      ask: () => quietly(this.probe({ signal: undefined, timeoutMillis: target.keepAliveIntervalMillis })),
       dead: () => this.lose(new TunnelError('ERR_LOST', `${target.id}: the server does not answer keepalives`)),
     })
   }
@@ -66,7 +72,8 @@ export class Ssh2Connection implements Connection {
     const error = this.#explain(cause)
     this.error = error
     this.#stopKeepAlive()
-    this.#takeBack?.()
+    this.#reading.end()
+    this.#writing.end()
     for (const channel of [...this.#channels.values()]) channel.lose(error)
     this.#channels.clear()
     for (const listener of this.#lostListeners) listener(error)
@@ -78,16 +85,10 @@ export class Ssh2Connection implements Connection {
     else listener(this.error)
   }
 
-  /** Bytes have come in for a channel; over the pool's bound this connection stops reading for a while. */
-  received(channel: object, bytes: number): void {
-    this.#channels.get(channel)?.received(bytes)
-    const { buffered } = this.#dial
-    if (!buffered.isOver || this.#takeBack !== undefined) return
-    this.#stream.pause()
-    this.#takeBack = buffered.whenRoom(() => {
-      this.#takeBack = undefined
-      this.#stream.resume()
-    })
+  /** Bytes have come in for a channel. */
+  received(channel: object): void {
+    this.#channels.get(channel)?.count()
+    this.#reading.decide()
   }
 
   async openChannel(to: Remote, bounds: Bounds): Promise<Duplex> {
@@ -99,14 +100,19 @@ export class Ssh2Connection implements Connection {
   }
 
   async exec(command: string, run: Run): Promise<ExecResult> {
-    const ask: Ask = (answer) => this.#client.exec(command, answer)
-    const { channelTimeoutMillis } = this.#dial
-    const channel = await this.#open('exec', ask, {
+    const { clock, channelTimeoutMillis } = this.#dial
+    const began = clock.now()
+    const channel = await this.#open('exec', (answer) => this.#client.exec(command, answer), {
       signal: run.signal,
       timeoutMillis: Math.min(run.timeoutMillis, channelTimeoutMillis),
     })
+    const left = Math.max(0, run.timeoutMillis - (clock.now() - began))
     try {
-      return await collect(channel.stream, run, () => this.error, this.#dial.clock)
+      return await collect(channel.stream, run, { lost: () => this.error, clock, leftMillis: left })
+    } catch (error) {
+      // To close the channel ends no process that neither reads nor writes.
+      if (this.error === undefined) signalSession(this.#client, channel.stream, 'HUP')
+      throw error
     } finally {
       channel.close()
     }
@@ -130,42 +136,55 @@ export class Ssh2Connection implements Connection {
     }
   }
 
-  #open(label: string, ask: Ask, bounds: Bounds): Promise<OwnedChannel> {
-    const { scope, buffered } = this.#dial
-    return this.#bounded<OwnedChannel>(
-      (settle, fail, isLate) => {
-        let owned: OwnedChannel | undefined
-        const held = scope.hold('channel', label, { force: () => owned?.close() })
-        try {
+  async #open(label: string, ask: Ask, bounds: Bounds): Promise<OwnedChannel> {
+    let owned: OwnedChannel | undefined
+    let id: number | undefined
+    let isGivenUp = false
+    const held = this.#dial.scope.hold('channel', label, { force: () => owned?.close() })
+    try {
+      return await this.#bounded<OwnedChannel>(
+        (settle, fail) => {
           ask((error, stream) => {
-            if (error !== undefined) {
-              held.strike()
-              return fail(this.error ?? channelError(error, label))
-            }
-            owned = new OwnedChannel(stream, held, buffered, () => this.#channels.delete(stream))
-            this.#channels.set(stream, owned)
-            if (this.error !== undefined) owned.lose(this.error)
-            else if (isLate()) owned.close()
-            else settle(owned)
+            if (isGivenUp) return
+            if (error !== undefined) return fail(this.error ?? channelError(error, label))
+            owned = this.#own(stream, held)
+            return settle(owned)
           })
-        } catch (error) {
-          // ssh2 throws "Not connected" where an error was expected.
-          held.strike()
-          fail(this.error ?? channelError(error, label))
-        }
-      },
-      bounds,
-      () =>
-        new TunnelError(
-          'ERR_CHANNEL_TIMEOUT',
-          `the server did not open a channel to ${label} within ${bounds.timeoutMillis} ms`,
-          { phase: 'channel' },
-        ),
-    )
+          id = lastAsked(this.#client)
+        },
+        bounds,
+        () =>
+          new TunnelError(
+            'ERR_CHANNEL_TIMEOUT',
+            `the server did not open a channel to ${label} within ${bounds.timeoutMillis} ms`,
+            { phase: 'channel' },
+          ),
+      )
+    } catch (error) {
+      isGivenUp = true
+      if (owned !== undefined) owned.close()
+      else if (id !== undefined) abandonChannel(this.#client, id, () => held.strike())
+      else held.strike()
+      bounds.signal?.throwIfAborted()
+      // ssh2 throws "Not connected" where an error was expected.
+      throw this.error ?? channelError(error, label)
+    }
   }
 
+  #own(stream: ClientChannel, held: Held): OwnedChannel {
+    const owned = new OwnedChannel(stream, held, {
+      unread: (bytes) => this.#reading.count(bytes),
+      gone: () => this.#channels.delete(stream),
+    })
+    this.#channels.set(stream, owned)
+    this.#writing.throttle(stream)
+    if (this.error !== undefined) owned.lose(this.error)
+    return owned
+  }
+
+  /** Waits for an answer of the server; `start` may throw. */
   #bounded<T>(
-    start: (settle: (value: T) => void, fail: (error: unknown) => void, isLate: () => boolean) => void,
+    start: (settle: (value: T) => void, fail: (error: unknown) => void) => void,
     { signal, timeoutMillis }: Bounds,
     tooLate: () => TunnelError,
   ): Promise<T> {
@@ -179,17 +198,19 @@ export class Ssh2Connection implements Connection {
         this.#dial.clock.clearTimeout(timer)
         takeBack()
         this.#lostListeners.delete(fail)
+        answered()
         done()
       }
       const fail = (error: unknown) => settle(() => reject(error))
       const timer = this.#dial.clock.setTimeout(() => fail(tooLate()), timeoutMillis)
       const takeBack = onAbort(signal, () => fail(signal?.reason))
+      const answered = this.#reading.question()
       this.#lostListeners.add(fail)
-      start(
-        (value) => settle(() => resolve(value)),
-        fail,
-        () => isSettled,
-      )
+      try {
+        start((value) => settle(() => resolve(value)), fail)
+      } catch (error) {
+        fail(error)
+      }
     })
   }
 }

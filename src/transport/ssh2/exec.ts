@@ -3,48 +3,79 @@ import { onAbort } from '../../aborts.ts'
 import type { ExecResult } from '../../api/lease.ts'
 import type { Clock } from '../../clock.ts'
 import { TunnelError } from '../../errors.ts'
+import { shown } from '../../shown.ts'
 import type { Run } from '../transport.ts'
 
+/** What a command runs under. */
+export interface Circumstances {
+  /** Why the connection is gone, if it is. */
+  readonly lost: () => TunnelError | undefined
+  readonly clock: Clock
+  /** What is left of the command's time. */
+  readonly leftMillis: number
+}
+
+/** What a stream has said, as long as it is not too much. */
+class Output {
+  #chunks: Buffer[] = []
+  #bytes = 0
+
+  constructor(readable: NodeJS.ReadableStream, mostBytes: number, tooMuch: () => void) {
+    readable.on('data', (chunk: Buffer) => {
+      this.#bytes += chunk.length
+      if (this.#bytes <= mostBytes) this.#chunks.push(chunk)
+      else tooMuch()
+    })
+  }
+
+  get content(): Buffer {
+    return Buffer.concat(this.#chunks)
+  }
+
+  /** What still comes is not kept. */
+  drop(): void {
+    this.#chunks = []
+    this.#bytes = Number.POSITIVE_INFINITY
+  }
+}
+
 /** Writes a command's input and gathers what it says until its channel closes. Rejects when there is too much of it, when time is up, or when the connection is lost. */
-export function collect(stream: ClientChannel, run: Run, lost: () => TunnelError | undefined, clock: Clock): Promise<ExecResult> {
+export function collect(stream: ClientChannel, run: Run, { lost, clock, leftMillis }: Circumstances): Promise<ExecResult> {
   return new Promise<ExecResult>((resolve, reject) => {
-    const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
-    const sizes = { stdout: 0, stderr: 0 }
     let exitCode: number | null = null
     let exitSignal: string | null = null
-    const settle = (done: () => void) => {
+    const fail = (error: unknown) => {
       clock.clearTimeout(timer)
       takeBack()
-      done()
+      stdout.drop()
+      stderr.drop()
+      reject(error)
     }
-    const fail = (error: unknown) => settle(() => reject(error))
+    const tooMuch = (name: string) => () =>
+      fail(
+        new TunnelError('ERR_EXEC', `the command wrote more than ${run.maxOutputBytes} bytes to ${name}; raise maxOutputBytes`),
+      )
+    const stdout = new Output(stream, run.maxOutputBytes, tooMuch('stdout'))
+    const stderr = new Output(stream.stderr, run.maxOutputBytes, tooMuch('stderr'))
     const timer = clock.setTimeout(
       () => fail(new TunnelError('ERR_EXEC', `the command did not end within ${run.timeoutMillis} ms`)),
-      run.timeoutMillis,
+      leftMillis,
     )
     const takeBack = onAbort(run.signal, () => fail(run.signal?.reason))
-    const gather = (name: 'stdout' | 'stderr') => (chunk: Buffer) => {
-      sizes[name] += chunk.length
-      output[name].push(chunk)
-      if (sizes[name] > run.maxOutputBytes)
-        fail(
-          new TunnelError('ERR_EXEC', `the command wrote more than ${run.maxOutputBytes} bytes to ${name}; raise maxOutputBytes`),
-        )
-    }
-    stream.on('data', gather('stdout'))
-    stream.stderr.on('data', gather('stderr'))
-    stream.on('exit', (code: number | null, signal?: string) => {
-      exitCode = code
-      exitSignal = signal ?? null
-    })
-    stream.on('error', fail)
-    stream.on('close', () => {
+    const finish = () => {
       const error = lost()
       if (error !== undefined) return fail(error)
-      settle(() =>
-        resolve({ stdout: Buffer.concat(output.stdout), stderr: Buffer.concat(output.stderr), exitCode, signal: exitSignal }),
-      )
+      clock.clearTimeout(timer)
+      takeBack()
+      resolve({ stdout: stdout.content, stderr: stderr.content, exitCode, signal: exitSignal })
+    }
+    stream.on('exit', (code: number | null, signal?: string) => {
+      exitCode = code
+      exitSignal = signal === undefined ? null : shown(signal, 40)
     })
+    stream.on('error', fail)
+    // Of the two ends of data the one of stderr may be told later.
+    stream.on('close', () => (stream.stderr.readableEnded || lost() ? finish() : stream.stderr.once('end', finish)))
     stream.resume()
     stream.stderr.resume()
     stream.end(run.input)

@@ -8,77 +8,109 @@ import { insidesOf } from './insides.ts'
 export const WINDOW_BYTES = 2 * 1024 * 1024
 const MAX_BANNERS = 16
 const MAX_PROMPTS = 16
+const MAX_SIGNATURES = 64
 const MAX_REQUESTS_PER_SECOND = 100
+/** OpenSSH takes 32 KiB, and nobody less than some hundred bytes. */
+const MIN_PACKET_BYTES = 128
 /** RFC 4253, section 11.1: the other end has left on purpose. */
 const DISCONNECT_BY_APPLICATION = 11
 
+/** What is heard from behind the guard. */
+export interface Watch {
+  /** The server breaks a rule: it `what`. */
+  readonly offends: (what: string) => void
+  /** Bytes have come in for a channel. */
+  readonly received: (channel: object) => void
+  /** The server has said goodbye. */
+  readonly leaves: () => void
+}
+
+/** Puts a check before the handler of one kind of message: what is wrong with it, if anything; `false` drops it without a word. */
+type Before = (name: string, check: (...args: never[]) => string | false | undefined, after?: (...args: never[]) => void) => void
+
 /**
- * Holds a hostile server to the protocol: `fail` is called, once per offence, with `ERR_PROTOCOL`. ssh2 alone buffers without end from a
- * server that ignores its window, and never counts banners, prompts or requests. Call it right after `client.connect`.
+ * Holds a hostile server to the protocol. ssh2 alone buffers without end from a server that ignores its window, and never counts banners,
+ * prompts or requests. Call it right after `client.connect`.
  */
-export function guard(
-  client: Client,
-  clock: Clock,
-  fail: (error: TunnelError | undefined) => void,
-  received: (channel: object, bytes: number) => void,
-): void {
-  const { _protocol: protocol, _chanMgr: channels } = insidesOf(client)
-  const handlers = protocol._handlers
-  const offend = (what: string) => fail(new TunnelError('ERR_PROTOCOL', `the server ${what}; the connection was ended`))
-  const before = (name: string, check: (...args: never[]) => boolean) => {
+export function guard(client: Client, clock: Clock, { offends, received, leaves }: Watch): void {
+  const handlers = insidesOf(client)._protocol._handlers
+  let isOver = false
+  const before: Before = (name, check, after) => {
     const handler = handlers[name]
     if (handler === undefined)
       throw new TunnelError('ERR_UNSUPPORTED', `this version of ssh2 has no handler for ${name}: install the one Warren names`)
     handlers[name] = (self, ...args) => {
-      if (check(...args)) handler(self, ...args)
+      if (isOver) return
+      const wrong = check(...args)
+      if (typeof wrong === 'string') {
+        isOver = true
+        offends(wrong)
+      } else if (wrong === undefined) {
+        handler(self, ...args)
+        after?.(...args)
+      }
     }
   }
-  const onData = (id: number, data: Buffer) => {
+  guardChannels(client, before, received)
+  guardLogin(client, before)
+  guardRequests(clock, before)
+  // ssh2 ends its own side without a word, and waits for a server that may never end the other.
+  before('DISCONNECT', (reason: number) => {
+    if (reason === DISCONNECT_BY_APPLICATION) leaves()
+    return undefined
+  })
+}
+
+function guardChannels(client: Client, before: Before, received: (channel: object) => void): void {
+  const { _chanMgr: channels } = insidesOf(client)
+  const checkData = (id: number, data: Buffer) => {
     const channel = channels.get(id)
-    if (typeof channel !== 'object') return true
+    if (typeof channel !== 'object') return false
     const unread = channel.readableLength + channel.stderr.readableLength + data.length
     // At a window of exactly 0 ssh2 drops data without a word, which would tear a hole into the stream.
-    if (unread > 2 * WINDOW_BYTES || channel.incoming.window === 0) {
-      offend(`sent more than the window of a channel allows (${unread} bytes unread)`)
-      return false
-    }
-    received(channel, data.length)
-    return true
+    const isBeyond = unread > 2 * WINDOW_BYTES || (channel.incoming.window === 0 && data.length > 0)
+    return isBeyond ? `sent more than the window of a channel allows (${unread} bytes unread)` : undefined
   }
-  let banners = 0
-  let prompts = 0
+  const count = (id: number) => {
+    const channel = channels.get(id)
+    if (typeof channel === 'object') received(channel)
+  }
+  before('CHANNEL_DATA', checkData, count)
+  before('CHANNEL_EXTENDED_DATA', checkData, count)
+  before('CHANNEL_OPEN', ({ type }: { type: string }) => `opened a ${shown(type, 40)} channel that nobody asked for`)
+  // ssh2 would cut what it sends into packets of that size; at 0 for ever.
+  before('CHANNEL_OPEN_CONFIRMATION', ({ packetSize }: { packetSize: number }) =>
+    packetSize < MIN_PACKET_BYTES ? `opened a channel for packets of ${packetSize} bytes` : undefined,
+  )
+}
+
+function guardLogin(client: Client, before: Before): void {
+  const protocol = insidesOf(client)._protocol
+  const bound = (name: string, most: number, what: string) => {
+    let count = 0
+    before(name, () => {
+      if (protocol._authenticated) return `went on with the login after its end (${name})`
+      count += 1
+      return count > most ? what : undefined
+    })
+  }
+  bound('USERAUTH_BANNER', MAX_BANNERS, `sent more than ${MAX_BANNERS} banners`)
+  bound('USERAUTH_INFO_REQUEST', MAX_PROMPTS, `asked more than ${MAX_PROMPTS} times for a password`)
+  // A signature each, or a connection to the agent.
+  bound('USERAUTH_PK_OK', MAX_SIGNATURES, `asked for more than ${MAX_SIGNATURES} signatures`)
+}
+
+function guardRequests(clock: Clock, before: Before): void {
   let requests = 0
   let second = 0
-  before('CHANNEL_DATA', onData)
-  before('CHANNEL_EXTENDED_DATA', onData)
-  before('CHANNEL_OPEN', (info: { type: string }) => {
-    offend(`opened a ${shown(info.type, 40)} channel that nobody asked for`)
-    return false
-  })
-  before('USERAUTH_BANNER', () => {
-    banners += 1
-    if (banners > MAX_BANNERS) offend(`sent more than ${MAX_BANNERS} banners`)
-    return banners <= MAX_BANNERS
-  })
-  before('USERAUTH_INFO_REQUEST', () => {
-    prompts += 1
-    if (prompts > MAX_PROMPTS) offend(`asked more than ${MAX_PROMPTS} times for a password`)
-    return prompts <= MAX_PROMPTS
-  })
-  const onRequest = () => {
+  const count = () => {
     const now = Math.floor(clock.now() / 1_000)
     requests = now === second ? requests + 1 : 1
     second = now
-    if (requests > MAX_REQUESTS_PER_SECOND) offend(`sent more than ${MAX_REQUESTS_PER_SECOND} requests within a second`)
-    return requests <= MAX_REQUESTS_PER_SECOND
+    return requests > MAX_REQUESTS_PER_SECOND ? `sent more than ${MAX_REQUESTS_PER_SECOND} requests within a second` : undefined
   }
   // ssh2 would have the server prove each key it announces: a signature each, for something nobody here listens to.
-  before('GLOBAL_REQUEST', (name: string) => onRequest() && name !== 'hostkeys-00@openssh.com')
+  before('GLOBAL_REQUEST', (name: string) => count() ?? (name === 'hostkeys-00@openssh.com' ? false : undefined))
   // Those that want no answer tell how a command ended, as often as commands are run.
-  before('CHANNEL_REQUEST', (_id: number, _type: string, wantsReply: boolean) => !wantsReply || onRequest())
-  // ssh2 ends its own side without a word, and waits for a server that may never end the other.
-  before('DISCONNECT', (reason: number) => {
-    if (reason === DISCONNECT_BY_APPLICATION) fail(undefined)
-    return true
-  })
+  before('CHANNEL_REQUEST', (_id: number, _type: string, wantsReply: boolean) => (wantsReply ? count() : undefined))
 }

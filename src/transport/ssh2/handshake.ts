@@ -83,7 +83,9 @@ export function handshake(
     }
     const client = ownClient(ssh2, stream, held)
     const connection = new Ssh2Connection(client, stream, dial, (cause) =>
-      cause === undefined ? closedEarly(phase, prelude?.isForeign === true, target.id) : dialError(cause, phase, target.id),
+      cause === undefined
+        ? closedEarly(phase, prelude?.isForeign === true, target.id)
+        : dialError(cause, { phase, host: target.id, hostKeyTypes: expected.algorithms }),
     )
     const fail = (error: unknown) => connection.lose(error)
     connection.onLost((error) => {
@@ -128,7 +130,12 @@ export function handshake(
     } as ConnectConfig
     try {
       client.connect(config)
-      guard(client, dial.clock, fail, (channel, bytes) => connection.received(channel, bytes))
+      guard(client, dial.clock, {
+        offends: (what) =>
+          fail(new TunnelError('ERR_PROTOCOL', `${target.id}: the server ${what}; the connection was ended`, { phase })),
+        received: (channel) => connection.received(channel),
+        leaves: () => fail(undefined),
+      })
       const isOver = () => connection.error !== undefined
       prelude = holdAtBanner(client, stream, dial, { admitted: () => enter('kex'), isOver, fail })
       if (signal.aborted) fail(signal.reason)

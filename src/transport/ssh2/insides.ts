@@ -8,9 +8,16 @@ export interface InnerChannel {
   incoming: { window: number }
   outgoing: { id: number; state: string }
   readableLength: number
-  stderr: { readableLength: number }
+  stderr: { readableLength: number; resume(): void }
+  once(event: 'close', listener: () => void): void
   resume(): void
   close(): void
+}
+
+/** What waits for the answer to a channel open. */
+export interface Opening {
+  (error: Error | undefined, channel: InnerChannel): void
+  type: string
 }
 
 /** Called for one kind of message of the server. */
@@ -21,6 +28,9 @@ export interface InnerProtocol {
   _handlers: Record<string, Handler | undefined>
   _compatFlags: number
   _strictMode: boolean | undefined
+  _authenticated: boolean
+  /** Set while keys are exchanged. */
+  _kexinit: unknown
   /** Unset once it has ended. */
   _destruct: unknown
   parse(chunk: Buffer, start: number, end: number): void
@@ -29,7 +39,12 @@ export interface InnerProtocol {
 
 interface Insides {
   _protocol: InnerProtocol
-  _chanMgr: { _cur: number; get(id: number): InnerChannel | (() => void) | undefined }
+  _chanMgr: {
+    /** The number that was given out last. */
+    _cur: number
+    get(id: number): InnerChannel | Opening | undefined
+    update(id: number, opening: Opening): void
+  }
 }
 
 /** What ssh2 keeps to itself and offers no other way to; a test fails when a version of it moves them. */
@@ -41,4 +56,34 @@ export const isStrictKex = (client: Client): boolean => insidesOf(client)._proto
 /** Makes an RSA key sign with SHA-2 only. */
 export const forbidSha1 = (client: Client): void => {
   insidesOf(client)._protocol._compatFlags |= IMPLY_RSA_SHA2
+}
+
+/** The number of the channel that was asked for last. */
+export const lastAsked = (client: Client): number => insidesOf(client)._chanMgr._cur
+
+/**
+ * Gives up a channel that was asked for and has no owner: it is closed, now or when its open is answered, and nothing is run in it. ssh2 alone
+ * leaves open one whose command the server refuses, and runs the command of one that opens too late. `gone` is called when it is closed.
+ */
+export function abandonChannel(client: Client, id: number, gone: () => void): void {
+  const { _chanMgr: channels } = insidesOf(client)
+  const found = channels.get(id)
+  const close = (channel: InnerChannel) => {
+    channel.once('close', gone)
+    channel.resume()
+    channel.stderr.resume()
+    channel.close()
+  }
+  if (found === undefined) gone()
+  else if (typeof found === 'object') close(found)
+  else {
+    const late = (error: Error | undefined, channel: InnerChannel) => (error === undefined ? close(channel) : gone())
+    channels.update(id, Object.assign(late, { type: found.type }))
+  }
+}
+
+/** Sends a signal to what runs in a session; also after our end of data, when ssh2 would not. */
+export function signalSession(client: Client, channel: object, name: string): void {
+  const { outgoing } = channel as InnerChannel
+  if (outgoing.state === 'open' || outgoing.state === 'eof') insidesOf(client)._protocol.signal(outgoing.id, name)
 }
