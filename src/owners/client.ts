@@ -22,12 +22,13 @@ export function ownClient(ssh2: typeof import('ssh2'), stream: Duplex, held: Hel
   // ssh2 may report one failure twice, the second time after 'close': this listener stays for ever.
   client.on('error', () => {})
   held.askBy(() => {
+    // Our side has ended already, and the other never will: ssh2 would do nothing.
+    if (!stream.writable) return void stream.destroy()
     try {
       client.end()
     } catch {
       // It fails when the protocol has ended by itself; the grace and then force see to the stream.
     }
-    if (!stream.writable) stream.destroy()
   })
   return client
 }
