@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { until } from '../support/until.ts'
-import { check, listen, makePool, named, startHost } from './world.ts'
+import { check, listen, makeFastPool, makePool, named, startHost } from './world.ts'
 
 describe('idleTimeoutMillis', () => {
   it('0 ends a tunnel with its last lease, and not before', async () => {
@@ -75,7 +75,7 @@ describe('maxLifetimeMillis', () => {
   it('keeps on trying when the successor does not open, and the old one serves meanwhile', async () => {
     await using site = await startHost()
     const { host, target } = site
-    await using pool = makePool({ maxLifetimeMillis: 40, backoffMinMillis: 10, backoffMaxMillis: 20 })
+    await using pool = makeFastPool(8, { maxLifetimeMillis: 400, backoffMinMillis: 10, backoffMaxMillis: 20 })
     const lease = await pool.acquire(target)
     host.refuse()
     await until(() => pool.stats.failed >= 2, { within: 4_000 })

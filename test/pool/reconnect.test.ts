@@ -3,23 +3,19 @@ import { getEventListeners, once } from 'node:events'
 import { get } from 'node:http'
 import { createServer } from 'node:net'
 import { TunnelError } from '../../src/errors.ts'
-import { Pool } from '../../src/pool.ts'
-import { track } from '../support/hooks.ts'
 import { until } from '../support/until.ts'
-import { fastClock } from './clocks.ts'
-import { check, makePool, random, rejection, settling, startHost } from './world.ts'
+import { check, makeFastPool, makePool, random, rejection, settling, startHost } from './world.ts'
 
 describe('reconnecting', () => {
   it('B17 200 times, severed at random times with requests in flight: all settle, and no listener stays', async () => {
     await using site = await startHost()
     const { host, target } = site
     // Thirty times as fast as the machine: more than ten losses within a second would be taken for a storm, and the redials spread.
-    await using pool = track(
-      new Pool(
-        { acquireTimeoutMillis: 100_000, openTimeoutMillis: 100_000, channelTimeoutMillis: 100_000 },
-        { clock: fastClock(30) },
-      ),
-    )
+    await using pool = makeFastPool(30, {
+      acquireTimeoutMillis: 100_000,
+      openTimeoutMillis: 100_000,
+      channelTimeoutMillis: 100_000,
+    })
     const at = random(17)
     const { signal } = new AbortController()
     const listeners = () =>

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import type { TunnelPool } from '../../src/api/pool.ts'
 import type { Target } from '../../src/api/target.ts'
 import { until } from '../support/until.ts'
 import { Undying } from './stalls.ts'
-import { listen, makePool, named, rejection, startHost } from './world.ts'
+import { listen, makeFastPool, named, rejection, startHost } from './world.ts'
 
 /** A target over streams that do not end before the test ends them. */
 function undying(target: Target): { target: Target; streams: Undying[]; dieAll: () => void } {
@@ -17,13 +18,13 @@ function undying(target: Target): { target: Target; streams: Undying[]; dieAll: 
 
 describe('something that will not die', () => {
   for (const [how, end] of [
-    ['close', (pool) => pool.close({ timeoutMillis: 50 })],
+    ['close', (pool) => pool.close({ timeoutMillis: 400 })],
     ['destroy', (pool) => pool.destroy()],
-  ] as Array<[string, (pool: ReturnType<typeof makePool>) => Promise<void>]>) {
+  ] as Array<[string, (pool: TunnelPool) => Promise<void>]>) {
     it(`has ${how} reject with ERR_STUCK that lists it, is tried again, and may be awaited again`, async () => {
       await using site = await startHost()
       const { target, streams, dieAll } = undying(site.target)
-      const pool = makePool({ closeGraceMillis: 100 })
+      const pool = makeFastPool(8, { closeGraceMillis: 800 })
       const told = listen(pool)
       const lease = await pool.acquire(target)
       const began = performance.now()
@@ -41,7 +42,7 @@ describe('something that will not die', () => {
       await rejection(end(pool), 'ERR_STUCK')
       // Tried again meanwhile.
       await until(() => (streams[0]?.destroyCalls ?? 0) > calls, { within: 5_000 })
-      const again = pool.close({ timeoutMillis: 5_000 })
+      const again = pool.close({ timeoutMillis: 60_000 })
       dieAll()
       await again
       assert.deepEqual(pool.resources(), [])
@@ -55,7 +56,7 @@ describe('something that will not die', () => {
   it('does not keep its destination from the next generation, up to three', async () => {
     await using site = await startHost()
     const { target, dieAll } = undying(site.target)
-    const pool = makePool({ closeGraceMillis: 10, idleTimeoutMillis: 600_000 })
+    const pool = makeFastPool(10, { closeGraceMillis: 50, idleTimeoutMillis: 6_000_000 })
     for (let generation = 1; generation <= 3; generation += 1) {
       const lease = await pool.acquire(target)
       assert.equal(lease.generation, generation)
@@ -79,7 +80,7 @@ describe('something that will not die', () => {
     await using other = await startHost()
     await using third = await startHost()
     const { target, dieAll } = undying(site.target)
-    const pool = makePool({ maxTunnels: 2, closeGraceMillis: 10 })
+    const pool = makeFastPool(8, { maxTunnels: 2, closeGraceMillis: 50 })
     ;(await pool.acquire(target)).release()
     ;(await pool.acquire(other.target)).release()
     const lease = await pool.acquire(third.target)
@@ -89,7 +90,7 @@ describe('something that will not die', () => {
       'draining',
     )
     lease.release()
-    const closing = pool.close({ timeoutMillis: 3_000 })
+    const closing = pool.close({ timeoutMillis: 60_000 })
     dieAll()
     await closing
   })
