@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -51,7 +51,8 @@ describe('the packed tarball in a project of its own', function () {
     const { dependencies } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>
     }
-    for (const name of [...Object.keys(dependencies), '@types']) {
+    await mkdir(join(directory, 'node_modules/@types'))
+    for (const name of [...Object.keys(dependencies), '@types/node', 'mocha']) {
       await symlink(join(root, 'node_modules', name), join(directory, 'node_modules', name))
     }
     await writeFile(join(directory, 'package.json'), JSON.stringify({ name: 'consumer', type: 'module' }))
@@ -112,6 +113,17 @@ describe('the packed tarball in a project of its own', function () {
     })
     assert.match(stdout, /Nothing is left\.\n$/)
   })
+
+  for (const [runner, command, file, count] of [
+    ['mocha', ['node_modules/mocha/bin/mocha.js'], 'mocha.test.mjs', /2 passing/],
+    ["Node's runner", ['--test'], 'node.test.mjs', /# pass 1\b[\s\S]*# fail 0/],
+  ] as const) {
+    it(`tests a small server with ssh-warren/testing in ${runner}`, async () => {
+      await cp(join(root, 'examples/testing'), join(directory, 'testing'), { recursive: true })
+      const { stdout } = await run(process.execPath, [...command, `testing/${file}`], { cwd: directory })
+      assert.match(stdout, count)
+    })
+  }
 
   it('loads neither ssh2 nor zod nor commander nor winston when it is only imported', async () => {
     const script = `import 'ssh-warren'\nconst { createRequire } = await import('node:module')\nconst loaded = Object.keys(createRequire(import.meta.url).cache)\nconsole.log(loaded.filter((f) => /node_modules.(ssh2|zod|commander|winston|tmp|yaml|cli-table3|log-update)/.test(f)).length)\n`

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { createTunnelPool } from '../../create-pool.ts'
 import { TunnelError } from '../../errors.ts'
+import { verboseLogger } from '../logger.ts'
 import { runTasks } from './run.ts'
 import { adviceOf, lineOf, tableOf } from './show.ts'
 import { readTargetsFile } from './targets-file.ts'
@@ -11,6 +12,7 @@ interface Options extends TaskWords {
   readonly timeout: number
   readonly concurrency: number
   readonly json?: true
+  readonly verbose?: true
 }
 
 /** Where a command's output goes, and how. */
@@ -42,6 +44,7 @@ async function check(logins: readonly string[], options: Options, command: Comma
     acquireTimeoutMillis: timeoutMillis,
     openTimeoutMillis: timeoutMillis,
     channelTimeoutMillis: timeoutMillis,
+    logger: options.verbose ? await verboseLogger() : undefined,
   })
   let done = 0
   try {
@@ -97,6 +100,7 @@ export function addCheck(program: Command, terminal: Terminal): void {
     .option('--timeout <seconds>', 'for one check, all in', positive, 10)
     .option('--concurrency <n>', 'checks at once', positive, 64)
     .option('--json', 'outcomes as JSON')
+    .option('-v, --verbose', 'every fact of the pool on standard error, as it happens')
     .addHelpText(
       'after',
       '\nExit code: 0 all healthy, 1 a check failed, 2 usage.\nExample: warren check ubuntu@10.0.0.7 --identity ~/.ssh/id_ed25519 --to 10998 --path /api/healthcheck',

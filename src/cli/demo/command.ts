@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Terminal } from '../check/command.ts'
+import { verboseLogger } from '../logger.ts'
 
 /** Adds `warren demo`. Exit code 1 if anything is left when it is over. */
 export function addDemo(program: Command, terminal: Terminal): void {
@@ -7,13 +8,20 @@ export function addDemo(program: Command, terminal: Terminal): void {
     .command('demo')
     .description('25 embedded SSH hosts are checked through a pool while things go wrong; then an audit of what is left')
     .option('--seconds <n>', 'how long', '12')
+    .option('-v, --verbose', 'every fact of the pool on standard error, as it happens')
     .option('--plain', 'lines instead of a live table, as without a terminal')
-    .action(async ({ seconds, plain }: { seconds: string; plain?: true }, command: Command) => {
+    .action(async ({ seconds, plain, verbose }: { seconds: string; plain?: true; verbose?: true }, command: Command) => {
       const length = Number(seconds)
       if (!(length > 0 && length <= 3_600))
         command.error(`error: --seconds must be between 0 and 3600, got ${seconds}`, { exitCode: 2 })
       const { runDemo } = await import('./demo.ts')
       const { isLive, isColoured, write } = terminal
-      process.exitCode = await runDemo({ seconds: length, isLive: isLive && plain !== true, isColoured, write })
+      process.exitCode = await runDemo({
+        seconds: length,
+        isLive: isLive && plain !== true,
+        isColoured,
+        write,
+        logger: verbose ? await verboseLogger() : undefined,
+      })
     })
 }

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from '../../api/options.ts'
 import type { TunnelPool } from '../../api/pool.ts'
 import { createTunnelPool } from '../../create-pool.ts'
 import { census, type Fleet, type FleetHost, startFleet } from '../../testing/index.ts'
@@ -20,6 +21,7 @@ export interface DemoOptions {
   readonly isLive: boolean
   readonly isColoured: boolean
   readonly write: (text: string) => void
+  readonly logger: Logger | undefined
 }
 
 const nameOf = (index: number) => `host-${String(index + 1).padStart(2, '0')}`
@@ -28,8 +30,9 @@ const nameOf = (index: number) => `host-${String(index + 1).padStart(2, '0')}`
 const lastOf = (events: readonly string[]) => [...Array<string>(EVENTS).fill(' '), ...events].slice(-EVENTS)
 
 /** Short times, so that all there is to see fits into a few seconds. */
-const openPool = (): TunnelPool =>
+const openPool = (logger: Logger | undefined): TunnelPool =>
   createTunnelPool({
+    logger,
     keepAliveIntervalMillis: 500,
     keepAliveCountMax: 2,
     openTimeoutMillis: 1_500,
@@ -113,13 +116,13 @@ function tellChanges(rows: readonly Row[], say: (text: string) => void): () => v
 }
 
 /** Runs the demo; resolves with the exit code: 1 if anything is left behind. */
-export async function runDemo({ seconds, isLive, isColoured, write }: DemoOptions): Promise<number> {
+export async function runDemo({ seconds, isLive, isColoured, write, logger }: DemoOptions): Promise<number> {
   const paint = painter(isColoured)
   const draw = isLive ? await tableMaker() : undefined
   const live = isLive ? (await import('log-update')).default : undefined
   const fleet = await startFleet({ hosts: HOSTS })
   const baseline = await census()
-  const pool = openPool()
+  const pool = openPool(logger)
   const rows = fleet.hosts.map((_, index) => new Row(nameOf(index)))
   const began = performance.now()
   const events: string[] = []
