@@ -88,7 +88,11 @@ export class Tunnel {
       connection: this.up,
       scope: this.scope,
       channelTimeoutMillis: this.parts.options.channelTimeoutMillis,
-      freshPath: async () => (await this.makeDirectory()).claim(),
+      freshPath: async () => {
+        const directory = await this.makeDirectory()
+        const path = directory.claim()
+        return { path, free: () => directory.free(path) }
+      },
       refused: (to, error) =>
         this.parts.facts.publish('forward.refused', { destination: this.target.id, generation: this.generation, to, error }),
     })
@@ -142,6 +146,7 @@ export class Tunnel {
         clock: parts.clock,
         trust: parts.trust,
         buffered: parts.buffered,
+        holdSession: parts.options.holdSession,
         channelTimeoutMillis: parts.options.channelTimeoutMillis,
         enter: (phase) => this.#enter(phase),
         admit: () => this.#place.admit(signal),

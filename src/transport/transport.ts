@@ -27,6 +27,8 @@ export interface Dial {
   readonly admit: () => Promise<void>
   /** The pool's bound on bytes that lie unread in all channels. */
   readonly buffered: Buffered
+  /** Hold one idle session, so that the server sends without delay on new channels. */
+  readonly holdSession: boolean
   /** Longest wait for the server to start a command. */
   readonly channelTimeoutMillis: number
 }
