@@ -128,6 +128,13 @@ export async function claimForward(record: LeaseRecord, spec: ResolvedForward, s
     claim.give()
     throw record.refusal
   }
-  record.claims.add(claim)
-  return claim
+  const own: Claim = {
+    address: claim.address,
+    give: () => {
+      record.claims.delete(own)
+      claim.give()
+    },
+  }
+  record.claims.add(own)
+  return own
 }

@@ -9,13 +9,20 @@ import { remoteName } from '../remote.ts'
 import type { Connection } from '../transport/transport.ts'
 import { reset, splice } from './splice.ts'
 
+/** A path in the tunnel's directory that nobody else uses. */
+export interface FreshPath {
+  readonly path: string
+  /** Whatever stands there goes, and its directory forgets it. */
+  free(): void
+}
+
 /** What a forward stands on. */
 export interface Ground {
   readonly connection: Connection
   readonly scope: Scope
   readonly channelTimeoutMillis: number
   /** A fresh path for a socket in the tunnel's private directory, which is made for the first of them. */
-  readonly freshPath: () => Promise<string>
+  readonly freshPath: () => Promise<FreshPath>
   /** A local connection could not be served. */
   readonly refused: (to: Remote, error: TunnelError) => void
 }
@@ -29,9 +36,17 @@ export interface Listening {
 /** A local forward, checked. */
 export type Local = Extract<ResolvedForward, { kind: 'local' }>
 
-async function bindAddress({ listen }: Local, ground: Ground): Promise<BindAddress> {
-  if (listen.kind === 'tcp') return listen
-  return { path: listen.socketPath ?? (await ground.freshPath()) }
+interface Place {
+  readonly address: BindAddress
+  /** Once nothing listens there any more. */
+  leave(): void
+}
+
+async function placeOf({ listen }: Local, ground: Ground): Promise<Place> {
+  if (listen.kind === 'tcp') return { address: listen, leave: () => {} }
+  if (listen.socketPath !== undefined) return { address: { path: listen.socketPath }, leave: () => {} }
+  const { path, free } = await ground.freshPath()
+  return { address: { path }, leave: free }
 }
 
 async function listen(address: BindAddress, ground: Ground, accept: (socket: Socket) => void): Promise<OwnedListener> {
@@ -67,10 +82,18 @@ export async function listenLocally(spec: Local, ground: Ground): Promise<Listen
     client.once('close', () => held.strike())
     void carry(client)
   }
-  const address = await bindAddress(spec, ground)
-  const listener = await listen(address, ground, accept)
-  return {
-    address: 'path' in address ? { socketPath: address.path } : { host: address.host, port: listener.port ?? address.port },
-    close: () => listener.close(),
+  const { address, leave } = await placeOf(spec, ground)
+  try {
+    const listener = await listen(address, ground, accept)
+    return {
+      address: 'path' in address ? { socketPath: address.path } : { host: address.host, port: listener.port ?? address.port },
+      close: () => {
+        listener.close()
+        leave()
+      },
+    }
+  } catch (error) {
+    leave()
+    throw error
   }
 }

@@ -1,4 +1,5 @@
 import type { ForwardSpec, Listen } from '../api/forward.ts'
+import { checkPathLength, LONGEST_SOCKET_PATH } from '../owners/path-length.ts'
 import { Secret } from '../secret.ts'
 import { isAddress } from '../target/host.ts'
 import { invalidOption, invalidSecret } from './invalid.ts'
@@ -33,7 +34,10 @@ function resolveListen(given: Listen | undefined, name: string): ResolvedListen 
   if (given === 'tcp') return { kind: 'tcp', host: '127.0.0.1', port: 0 }
   checkObject(name, given, "'unix', 'tcp', { socketPath } or { port, host }")
   const end = resolveListening(given, name)
-  if ('socketPath' in end) return { kind: 'unix', socketPath: end.socketPath }
+  if ('socketPath' in end) {
+    checkPathLength(end.socketPath, LONGEST_SOCKET_PATH, 'choose a shorter one')
+    return { kind: 'unix', socketPath: end.socketPath }
+  }
   // `localhost` may be two addresses, of which only one would be listened on.
   if (!isAddress(end.host)) throw invalidOption(`${name}.host`, 'an IP address such as 127.0.0.1 or ::1, not a name', end.host)
   return { kind: 'tcp', ...end }
@@ -80,7 +84,7 @@ function resolveDynamic(given: Given, name: string): ResolvedForward {
   return { kind: 'dynamic', credentials, listen }
 }
 
-/** Checks and copies one forward. @throws TunnelError `ERR_INVALID_OPTION` */
+/** Checks and copies one forward. @throws TunnelError `ERR_INVALID_OPTION`, `ERR_PATH_TOO_LONG` */
 export function resolveForward(spec: ForwardSpec, name = 'forward'): ResolvedForward {
   const given: Given = checkObject(name, spec, '{ to }, { remote, to } or { socks }')
   if (given.remote !== undefined) {

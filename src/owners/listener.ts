@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { TunnelError, type TunnelErrorCode } from '../errors.ts'
 import type { Scope } from './scope.ts'
@@ -33,31 +34,41 @@ export interface OwnedListener {
 }
 
 /**
- * Binds and listens; resolves once it does. Connections arrive paused and half-open capable. The entry is struck at the server's 'close';
+ * Binds and listens; resolves once it does. Connections arrive paused and half-open capable. A unix socket is open to its user alone,
+ * whatever the umask says, from the turn of the event loop in which it is bound. The entry is struck at the server's 'close';
  * libuv unlinks a unix socket's path as it closes it. Rejects with `ERR_ADDRESS_IN_USE`, `ERR_LOCAL_LIMIT` or `ERR_FORWARD_FAILED`.
  */
 export function ownListener(address: BindAddress, scope: Scope, accept: (socket: Socket) => void): Promise<OwnedListener> {
   return new Promise((resolve, reject) => {
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true })
     let isBound = false
+    let unrestricted: NodeJS.ErrnoException | undefined
     const close = () => {
       if (isBound) server.close()
     }
     const held = scope.hold('listener', `listen ${nameOf(address)}`, { force: close })
     server.on('connection', accept)
     server.on('close', () => held.strike())
-    server.on('error', (error: NodeJS.ErrnoException) => {
-      if (isBound) return
-      held.strike()
+    const fail = (error: NodeJS.ErrnoException) => {
       const code = CODES[error.code ?? ''] ?? 'ERR_FORWARD_FAILED'
       const advice = ADVICE[error.code ?? ''] ?? error.message
       reject(new TunnelError(code, `could not listen on ${nameOf(address)}: ${advice}`, { cause: error, phase: 'forward' }))
+    }
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      if (isBound) return
+      held.strike()
+      fail(error)
     })
     server.listen(
       'path' in address ? { path: address.path, exclusive: true } : { host: address.host, port: address.port, exclusive: true },
       () => {
         isBound = true
         server.unref()
+        if (unrestricted !== undefined) {
+          close()
+          fail(unrestricted)
+          return
+        }
         if (scope.isReleasing) {
           close()
           reject(new TunnelError('ERR_LOST', `the tunnel ended before ${nameOf(address)} was bound`, { phase: 'forward' }))
@@ -67,5 +78,17 @@ export function ownListener(address: BindAddress, scope: Scope, accept: (socket:
         resolve({ server, port: typeof bound === 'object' && bound !== null ? bound.port : undefined, close })
       },
     )
+    // A path is bound by now, or never.
+    if ('path' in address && server.listening) unrestricted = restrict(address.path)
   })
+}
+
+/** Takes it from everybody else; what stands in the way is the result. */
+function restrict(path: string): NodeJS.ErrnoException | undefined {
+  try {
+    chmodSync(path, 0o600)
+    return undefined
+  } catch (error) {
+    return error as NodeJS.ErrnoException
+  }
 }

@@ -5,12 +5,16 @@ import { poolPrefix, RANDOM_BYTES } from './names.ts'
 export const LONGEST_SOCKET_PATH = 107
 
 /** Refuses a path that could not be bound, with `ERR_PATH_TOO_LONG`. */
-export function checkPathLength(path: string, longestBytes = LONGEST_SOCKET_PATH): void {
+export function checkPathLength(
+  path: string,
+  longestBytes = LONGEST_SOCKET_PATH,
+  remedy = 'set runtimeDirectory to a shorter path',
+): void {
   const bytes = Buffer.byteLength(path)
   if (bytes <= longestBytes) return
   throw new TunnelError(
     'ERR_PATH_TOO_LONG',
-    `the socket path ${path} has ${bytes} bytes, the limit is ${longestBytes}: set runtimeDirectory to a shorter path`,
+    `the socket path ${path} has ${bytes} bytes, the limit is ${longestBytes}: ${remedy}`,
   )
 }
 

@@ -19,18 +19,15 @@ const isRefused = (path: string): Promise<boolean> =>
 /** Removes a unix socket that a dead process has left: ours by uid, and nobody accepts on it. Anything else is left alone. Tells whether it is gone. */
 export async function removeStaleSocket(path: string): Promise<boolean> {
   try {
-    const { ino, uid, isSocket } = statOf(path)
-    if (!isSocket || uid !== process.getuid?.() || !(await isRefused(path))) return false
-    if (statOf(path).ino !== ino) return false
+    const found = lstatSync(path, { bigint: true })
+    if (!found.isSocket() || found.uid !== BigInt(process.getuid?.() ?? -1) || !(await isRefused(path))) return false
+    const { ino, ctimeNs } = lstatSync(path, { bigint: true })
+    // A file system gives the number of a file that is gone to the next one: somebody else may have been here, and listen now.
+    if (ino !== found.ino || ctimeNs !== found.ctimeNs) return false
     unlinkSync(path)
     return true
   } catch {
     // Gone already, or not ours to look at: listening on it says which.
     return false
   }
-}
-
-function statOf(path: string): { ino: number; uid: number; isSocket: boolean } {
-  const found = lstatSync(path)
-  return { ino: found.ino, uid: found.uid, isSocket: found.isSocket() }
 }
