@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { PoolOptions } from '../../src/api/options.ts'
 import type { TunnelPool } from '../../src/api/pool.ts'
 import type { Target } from '../../src/api/target.ts'
-import { type FleetHost, startFleet } from '../../src/testing/index.ts'
+import { assertNoLeaks, census, type FleetHost, startFleet } from '../../src/testing/index.ts'
 import { type SynHole, startSynHole } from '../support/syn-hole.ts'
 import { until } from '../support/until.ts'
 import { stallAtKex } from './stalls.ts'
@@ -184,6 +184,8 @@ describe('close and destroy end a pool within their bounds, with nothing left an
   let syn: SynHole
   before(async () => {
     syn = await startSynHole()
+    // It listens for the exit once it is loaded, which is with the first directory.
+    await import('tmp')
   })
   after(() => syn.close())
 
@@ -194,6 +196,7 @@ describe('close and destroy end a pool within their bounds, with nothing left an
         const [blocking, ...hosts] = fleet.hosts
         assert.ok(blocking)
         blocking.freeze()
+        const baseline = await census()
         const closings = servers.map(async ([server, begin], index) => {
           const host = hosts[index] as FleetHost
           const pool = makePool({ ...OPTIONS, ...options })
@@ -217,7 +220,15 @@ describe('close and destroy end a pool within their bounds, with nothing left an
           assert.deepEqual(pool.report(), { tunnels: [], leases: [], waiting: [], unreaped: 0 })
           return () => assert.equal(host.counts.connections, connections, `${server}: dialled after the end`)
         })
-        for (const check of await Promise.all(closings)) check()
+        const checks = await Promise.all(closings)
+        for (const host of fleet.hosts) {
+          host.thaw()
+          host.delay(0)
+          host.swallowFin(false)
+          host.refuse(false)
+        }
+        await assertNoLeaks(makePool(), { baseline })
+        for (const check of checks) check()
       })
     }
   }
