@@ -1,122 +1,145 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { request } from 'node:http'
-import type { Remote } from '../../src/api/forward.ts'
-import type { Lease } from '../../src/api/lease.ts'
+import { get } from 'node:http'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { type Lease, TunnelError, type TunnelPool } from '../../src/index.ts'
+import { Door } from '../../src/testing/door.ts'
 import { type Origin, startOrigin } from '../support/origin.ts'
 import { refusal, startPool } from '../support/pool.ts'
 import { type Sshd, startSshd } from '../support/sshd.ts'
 import { until } from '../support/until.ts'
-import { kept, text } from './world.ts'
-
-async function body(lease: Lease, to: Remote, path = '/health'): Promise<string> {
-  const socket = lease.socket(to)
-  const asked = request({ path, createConnection: () => socket as never, headers: { connection: 'close' } }).end()
-  const [response] = await once(asked, 'response')
-  return text(response)
-}
 
 describe('connect, through a real sshd', () => {
   let sshd: Sshd
   let origin: Origin
+  let pool: TunnelPool
+  let lease: Lease
+
   before(async () => {
     sshd = await startSshd()
     origin = await startOrigin({ ipv6: true, unix: true })
   })
+
   after(async () => {
-    await sshd.close()
-    await origin.close()
+    await Promise.all([sshd.close(), origin.close()])
   })
 
-  const targets: Array<[what: string, to: () => Remote]> = [
-    ['a port of 127.0.0.1 by default', () => ({ port: origin.port })],
-    ['an address and a port', () => ({ host: '127.0.0.1', port: origin.port })],
-    ['an IPv6 address (B65)', () => ({ host: '::1', port: origin.ipv6Port ?? 0 })],
+  beforeEach(async () => {
+    pool = startPool()
+    lease = await pool.acquire(sshd.target)
+  })
+
+  afterEach(async () => {
+    lease.release()
+    await pool.close()
+  })
+
+  const noChannelLeft = () => until(() => pool.resources().every(({ kind }) => kind !== 'channel'))
+
+  async function health(to: Parameters<Lease['connect']>[0]): Promise<string> {
+    const socket = await lease.connect(to)
+    const request = get({ path: '/health', agent: undefined, createConnection: () => socket as never })
+    const [response] = await once(request, 'response')
+    const answer = await text(response)
+    socket.destroy()
+    return answer
+  }
+
+  for (const [what, to] of [
+    ['a port of 127.0.0.1', () => ({ port: origin.port })],
+    ['a host by name', () => ({ host: 'localhost', port: origin.port })],
+    ['an IPv6 address', () => ({ host: '::1', port: origin.ipv6Port ?? 0 })],
     ['a unix socket', () => ({ socketPath: origin.socketPath ?? '' })],
-    ['a name, which the server looks up', () => ({ host: 'localhost', port: origin.port })],
-  ]
-  for (const [what, to] of targets) {
-    it(`reaches ${what}`, async () => {
-      await using pool = startPool()
-      await using lease = await pool.acquire(sshd.target)
-      assert.equal(await body(lease, to()), 'ok')
-      await until(() => kept(pool, 'channel').length === 0)
+  ] as const) {
+    it(`reaches ${what}, and nothing is left of it`, async () => {
+      assert.equal(await health(to()), 'ok')
+      await noChannelLeft()
+      await until(() => origin.connections === 0)
     })
   }
 
-  it('gives a socket that is open, and says what it leads to', async () => {
-    await using pool = startPool()
-    await using lease = await pool.acquire(sshd.target)
-    const socket = await lease.connect({ port: origin.port })
-    assert.equal(socket.connecting, false)
-    assert.equal(socket.remoteAddress, `127.0.0.1:${origin.port}`)
-    await until(() => origin.connections === 1)
-    socket.destroy()
-    await until(() => origin.connections === 0)
-    await until(() => kept(pool, 'channel').length === 0)
+  it('says where a socket leads', async () => {
+    const [tcp, unix] = await Promise.all([
+      lease.connect({ port: origin.port }),
+      lease.connect({ socketPath: origin.socketPath ?? '' }),
+    ])
+    assert.equal(tcp.remoteAddress, `127.0.0.1:${origin.port}`)
+    assert.equal(unix.remoteAddress, origin.socketPath)
+    assert.equal(tcp.connecting, false)
+    tcp.destroy()
+    unix.destroy()
   })
 
-  it("rejects with the server's own words when nobody listens, and the tunnel goes on", async () => {
-    await using pool = startPool()
-    await using lease = await pool.acquire(sshd.target)
-    const error = await refusal(lease.connect({ port: 1 }), 'ERR_CHANNEL_REFUSED', 'channel')
-    assert.match(error.message, /127\.0\.0\.1:1: Connection refused$/)
-    assert.ok(error.cause instanceof Error)
+  it("is refused with the server's own reason, which costs the call and not the tunnel", async () => {
+    const door = await Door.open(() => {})
+    await door.close()
+    const error = await refusal(lease.connect({ port: door.port }), 'ERR_CHANNEL_REFUSED', 'channel')
+    assert.match(error.message, /Connection refused/)
     assert.equal(error.retryable, true)
-    await refusal(lease.connect({ socketPath: `${sshd.directory}/nothing` }), 'ERR_CHANNEL_REFUSED', 'channel')
-    await refusal(lease.connect({ host: 'no-such-host.invalid', port: 80 }), 'ERR_CHANNEL_REFUSED', 'channel')
-    assert.deepEqual(kept(pool, 'channel'), [])
-    assert.equal(await body(lease, { port: origin.port }), 'ok')
+    const missing = { socketPath: join(sshd.directory, 'nobody') }
+    assert.match((await refusal(lease.connect(missing), 'ERR_CHANNEL_REFUSED', 'channel')).message, /open failed/)
+    const unknown = { host: 'nonexistent.invalid', port: 80 }
+    assert.match((await refusal(lease.connect(unknown), 'ERR_CHANNEL_REFUSED', 'channel')).message, /not known|open failed/)
+    assert.equal(await health({ port: origin.port }), 'ok')
     assert.equal(pool.stats.opened, 1)
+    await noChannelLeft()
   })
 
-  it("tells a refusal of `socket` as its 'error', once, and closes it", async () => {
-    await using pool = startPool()
-    await using lease = await pool.acquire(sshd.target)
-    const socket = lease.socket({ port: 1 })
+  it('by `socket` says the same as its error', async () => {
+    const door = await Door.open(() => {})
+    await door.close()
+    const socket = lease.socket({ port: door.port })
     assert.equal(socket.connecting, true)
-    const errors: Error[] = []
-    socket.on('error', (error) => errors.push(error))
-    socket.on('connect', () => assert.fail('it never was'))
-    await new Promise((resolve) => socket.once('close', resolve))
-    assert.deepEqual(
-      errors.map((error) => (error as { code?: string }).code),
-      ['ERR_CHANNEL_REFUSED'],
-    )
+    const [error] = await once(socket, 'error')
+    assert.ok(TunnelError.is(error))
+    assert.equal(error.code, 'ERR_CHANNEL_REFUSED')
     assert.equal(socket.destroyed, true)
+    assert.equal(socket.connecting, false)
   })
 
-  it('rejects at once for a signal that has aborted, and asks the server nothing', async () => {
-    await using pool = startPool()
-    await using lease = await pool.acquire(sshd.target)
-    const reason = new Error('changed my mind')
-    const error = await refusal(lease.connect({ port: origin.port }, { signal: AbortSignal.abort(reason) }), 'ERR_ABORTED')
-    assert.equal(error.cause, reason)
-    assert.deepEqual(kept(pool, 'channel'), [])
+  it('with an aborted signal, or one that aborts, is ERR_ABORTED with its reason', async () => {
+    const aborted = AbortSignal.abort('before')
+    assert.equal((await refusal(lease.connect({ port: origin.port }, { signal: aborted }), 'ERR_ABORTED')).cause, 'before')
+    const controller = new AbortController()
+    const opening = refusal(lease.connect({ port: origin.port }, { signal: controller.signal }), 'ERR_ABORTED')
+    controller.abort('meanwhile')
+    assert.equal((await opening).cause, 'meanwhile')
+    await noChannelLeft()
+    await until(() => origin.connections === 0)
+  })
+
+  it('after the release is refused; what was connected before is destroyed by it', async () => {
+    const socket = await lease.connect({ port: origin.port })
+    const failed = once(socket, 'error')
+    lease.release()
+    assert.equal((await failed)[0].code, 'ERR_ABORTED')
+    await refusal(lease.connect({ port: origin.port }), 'ERR_ABORTED')
+    const late = lease.socket({ port: origin.port })
+    assert.equal((await once(late, 'error'))[0].code, 'ERR_ABORTED')
+    await noChannelLeft()
+    await until(() => origin.connections === 0)
   })
 })
 
-describe('B68 connect, where the server does not permit it', () => {
-  for (const [keyword, value] of [
-    ['AllowTcpForwarding', 'no'],
-    ['PermitOpen', '127.0.0.1:9'],
-    ['DisableForwarding', 'yes'],
+describe('connect, where the server does not permit it', () => {
+  for (const [what, config] of [
+    ['AllowTcpForwarding no', { AllowTcpForwarding: 'no', AllowStreamLocalForwarding: 'no' }],
+    ['PermitOpen', { PermitOpen: '127.0.0.1:1' }],
   ] as const) {
-    it(`${keyword} ${value}: ERR_PROHIBITED, which no retry helps, and the tunnel stays`, async () => {
-      await using sshd = await startSshd({ config: { [keyword]: value } })
+    it(`(${what}) is ERR_PROHIBITED, and the tunnel stays`, async () => {
       await using origin = await startOrigin()
+      await using sshd = await startSshd({ config })
       await using pool = startPool()
       await using lease = await pool.acquire(sshd.target)
-      for (let round = 0; round < 3; round += 1) {
-        const error = await refusal(lease.connect({ port: origin.port }), 'ERR_PROHIBITED', 'channel')
-        assert.match(error.message, new RegExp(`does not permit a connection to 127\\.0\\.0\\.1:${origin.port}`))
-        assert.equal(error.retryable, false)
-      }
-      assert.equal((await lease.exec('echo alive')).stdout.toString(), 'alive\n')
+      const error = await refusal(lease.connect({ port: origin.port }), 'ERR_PROHIBITED', 'channel')
+      assert.equal(error.retryable, false)
+      // Of a unix socket sshd says the same as if nobody listened there.
+      if ('AllowStreamLocalForwarding' in config)
+        await refusal(lease.connect({ socketPath: '/x' }), 'ERR_CHANNEL_REFUSED', 'channel')
+      assert.equal((await pool.probe(sshd.target)).state, 'serving')
       assert.equal(lease.signal.aborted, false)
-      assert.equal(pool.stats.opened, 1)
-      assert.equal(origin.requests, 0)
-      assert.equal(sshd.log().match(/Accepted publickey/g)?.length, 1)
+      assert.equal(origin.connections, 0)
     })
   }
 })
