@@ -4,7 +4,7 @@ import type { TunnelError } from '../../src/errors.ts'
 import { makeKeyPair } from '../../src/testing/keys.ts'
 import { startSshd } from '../support/sshd.ts'
 import { until } from '../support/until.ts'
-import { listen, makePool, named, rejection, startHost } from './world.ts'
+import { listen, makePool, named, RESTS_LONG, rejection, startHost } from './world.ts'
 
 describe('a barred destination', () => {
   it('B61 is not dialled however often it is asked for, and says why and since when', async () => {
@@ -99,7 +99,7 @@ describe('reset', () => {
   it('ends a rest: who waits is served at once', async () => {
     await using site = await startHost()
     const { host, target } = site
-    await using pool = makePool({ backoffMinMillis: 600_000, backoffMaxMillis: 600_000 })
+    await using pool = makePool(RESTS_LONG)
     host.refuse()
     await rejection(pool.acquire(target), 'ERR_REFUSED')
     const waiting = pool.acquire(target, { whenResting: 'wait', timeoutMillis: Infinity })

@@ -6,11 +6,11 @@ import { assertNoLeaks, census, type FleetHost, startFleet } from '../../src/tes
 import { type SynHole, startSynHole } from '../support/syn-hole.ts'
 import { until } from '../support/until.ts'
 import { stallAtKex } from './stalls.ts'
-import { makePool, rejection, settling } from './world.ts'
+import { makePool, RESTS_LONG, rejection, settling } from './world.ts'
 
 const TIMEOUT_MILLIS = 150
 const GRACE_MILLIS = 150
-const OPTIONS: PoolOptions = { closeGraceMillis: GRACE_MILLIS, backoffMinMillis: 600_000, backoffMaxMillis: 600_000 }
+const OPTIONS: PoolOptions = { closeGraceMillis: GRACE_MILLIS, ...RESTS_LONG }
 /** What a busy machine may add. */
 const SLACK_MILLIS = 250
 

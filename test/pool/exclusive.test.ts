@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { until } from '../support/until.ts'
-import { check, makeFastPool, makePool, rejection, settling, startHost } from './world.ts'
+import { check, makeFastPool, makePool, RESTS_LONG, rejection, settling, startHost } from './world.ts'
 
 describe('acquire: exclusive', () => {
   it('gives each a tunnel of its own, which nobody shares and which ends with the lease', async () => {
@@ -46,7 +46,7 @@ describe('acquire: exclusive', () => {
   it('shares the back-off: its failure makes the destination rest for all', async () => {
     await using site = await startHost()
     const { host, target } = site
-    await using pool = makePool({ backoffMinMillis: 60_000, backoffMaxMillis: 60_000 })
+    await using pool = makePool(RESTS_LONG)
     host.refuse()
     const cause = await rejection(pool.acquire(target, { exclusive: true }), 'ERR_REFUSED')
     for (const exclusive of [true, false])
@@ -83,7 +83,7 @@ describe('acquire: exclusive', () => {
   it('is dialled although the destination rests when it is told to, at most once a second', async () => {
     await using site = await startHost()
     const { host, target } = site
-    await using pool = makeFastPool(5, { backoffMinMillis: 600_000, backoffMaxMillis: 600_000 })
+    await using pool = makeFastPool(5, RESTS_LONG)
     host.rejectAuth()
     await rejection(pool.acquire(target), 'ERR_AUTH')
     const asked = performance.now()
@@ -122,8 +122,8 @@ describe('acquire: exclusive', () => {
       controller.abort()
       await until(() => asked.state === 'rejected')
     }
-    await until(() => pool.resources().length === 0)
-    assert.deepEqual(pool.report().tunnels, [])
+    await until(() => pool.report().tunnels.length === 0)
+    assert.deepEqual(pool.resources(), [])
     assert.equal(pool.stats.waiting, 0)
     // Every place was given back: one more is dialled at once.
     ;(await pool.acquire(target, { exclusive: true })).release()

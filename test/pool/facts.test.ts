@@ -3,7 +3,7 @@ import { channel } from 'node:diagnostics_channel'
 import { connect } from 'node:net'
 import type { PoolFacts } from '../../src/api/report.ts'
 import { until } from '../support/until.ts'
-import { FACTS, listen, makePool, named, rejection, startHost } from './world.ts'
+import { FACTS, listen, makePool, named, RESTS_LONG, rejection, startHost } from './world.ts'
 
 /** Runs a pool through all that it publishes in a normal life. */
 async function live(pool: ReturnType<typeof makePool>, { host, target }: Awaited<ReturnType<typeof startHost>>): Promise<void> {
@@ -41,8 +41,7 @@ describe('facts', () => {
     for (const topic of channels) topic.subscribe(hear)
     const pool = makePool({
       logger: { log: (level, name, fields) => logged.push([level, name, fields]) },
-      backoffMinMillis: 600_000,
-      backoffMaxMillis: 600_000,
+      ...RESTS_LONG,
     })
     const told = listen(pool)
     await live(pool, site)

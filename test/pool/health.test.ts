@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Health } from '../../src/api/report.ts'
 import { until } from '../support/until.ts'
-import { check, makePool, rejection, settling, startHost } from './world.ts'
+import { check, makePool, RESTS_LONG, rejection, settling, startHost } from './world.ts'
 
 const nothing: Health = {
   state: 'unknown',
@@ -16,7 +16,7 @@ describe('health', () => {
   it('tells of every state, and asks nobody', async () => {
     await using site = await startHost()
     const { host, target } = site
-    await using pool = makePool({ idleTimeoutMillis: 30, backoffMinMillis: 600_000, backoffMaxMillis: 600_000 })
+    await using pool = makePool({ idleTimeoutMillis: 30, ...RESTS_LONG })
     assert.deepEqual(pool.health(target), nothing)
 
     host.freeze()

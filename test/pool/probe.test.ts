@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { until } from '../support/until.ts'
-import { check, makePool, rejection, settling, startHost } from './world.ts'
+import { check, makePool, RESTS_LONG, rejection, settling, startHost } from './world.ts'
 
 /** How long a promise took, ms, and what it brought. */
 async function timed<T>(promise: Promise<T>): Promise<[millis: number, value: T]> {
@@ -84,7 +84,7 @@ describe('probe', () => {
   it('resolves for a host that is down, with why', async () => {
     await using site = await startHost()
     const { host, target } = site
-    await using pool = makePool({ backoffMinMillis: 600_000, backoffMaxMillis: 600_000 })
+    await using pool = makePool(RESTS_LONG)
     host.refuse()
     const health = await pool.probe(target, { dial: true })
     assert.deepEqual([health.state, health.cause?.code, health.failures], ['resting', 'ERR_REFUSED', 1])

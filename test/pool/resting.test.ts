@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import type { TunnelError } from '../../src/errors.ts'
 import { until } from '../support/until.ts'
-import { listen, makeFastPool, makePool, named, rejection, settling, startHost } from './world.ts'
-
-/** Long enough that only what ends it ends it. */
-const LONG = { backoffMinMillis: 600_000, backoffMaxMillis: 600_000 }
+import { listen, makeFastPool, makePool, named, RESTS_LONG, rejection, settling, startHost } from './world.ts'
 
 describe('whenResting', () => {
   it("rejects at once by default, with the dial's own error and when to come again", async () => {
     await using site = await startHost()
     const { host, target } = site
-    await using pool = makePool(LONG)
+    await using pool = makePool(RESTS_LONG)
     const told = listen(pool)
     host.rejectAuth()
     const cause = await rejection(pool.acquire(target), 'ERR_AUTH')
@@ -28,7 +25,7 @@ describe('whenResting', () => {
 
   it("is retryable when the dial's error is", async () => {
     await using site = await startHost()
-    await using pool = makePool(LONG)
+    await using pool = makePool(RESTS_LONG)
     site.host.refuse()
     await rejection(pool.acquire(site.target), 'ERR_REFUSED')
     assert.equal((await rejection(pool.acquire(site.target), 'ERR_CIRCUIT_OPEN')).retryable, true)
@@ -56,7 +53,7 @@ describe('whenResting', () => {
   it('does not wait in vain: rejected at once when the rest is longer than it may wait', async () => {
     await using site = await startHost()
     const { host, target } = site
-    await using pool = makePool(LONG)
+    await using pool = makePool(RESTS_LONG)
     host.refuse()
     const cause = await rejection(pool.acquire(target), 'ERR_REFUSED')
     const began = performance.now()
@@ -73,7 +70,7 @@ describe('whenResting', () => {
   it('stops waiting when the rest that begins is longer than it may wait', async () => {
     await using site = await startHost()
     const { host, target } = site
-    await using pool = makePool(LONG)
+    await using pool = makePool(RESTS_LONG)
     host.refuse()
     const error = await rejection(pool.acquire(target, { whenResting: 'wait', timeoutMillis: 10_000 }), 'ERR_CIRCUIT_OPEN')
     assert.equal((error.cause as TunnelError).code, 'ERR_REFUSED')
@@ -92,7 +89,7 @@ describe('whenResting', () => {
   it('B80 dials now when told to, once for all who ask, and at most once a second', async () => {
     await using site = await startHost()
     const { host, target } = site
-    await using pool = makeFastPool(5, LONG)
+    await using pool = makeFastPool(5, RESTS_LONG)
     host.rejectAuth()
     await rejection(pool.acquire(target), 'ERR_AUTH')
     const began = performance.now()
@@ -111,7 +108,7 @@ describe('whenResting', () => {
   it('serves all who wait when one of them has it dialled', async () => {
     await using site = await startHost()
     const { host, target } = site
-    await using pool = makeFastPool(5, LONG)
+    await using pool = makeFastPool(5, RESTS_LONG)
     host.refuse()
     await rejection(pool.acquire(target), 'ERR_REFUSED')
     const patient = pool.acquire(target, { whenResting: 'wait', timeoutMillis: Infinity })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import type { Target } from '../../src/api/target.ts'
 import { until } from '../support/until.ts'
-import { listen, makePool, rejection, startHost } from './world.ts'
+import { listen, makePool, RESTS_LONG, rejection, startHost } from './world.ts'
 
 const PASSWORD = 'p4ssw0rd-m4rk3r'
 const PASSPHRASE = 'p4ssphr4se-m4rk3r'
@@ -40,8 +40,7 @@ describe('secrets', () => {
     const pool = makePool({
       traceLeases: true,
       logger: { log: (...given) => seen.push(given) },
-      backoffMinMillis: 600_000,
-      backoffMaxMillis: 600_000,
+      ...RESTS_LONG,
     })
     pool.inspect((event) => seen.push(event, (event.actorRef as { getSnapshot(): unknown }).getSnapshot()))
     const told = listen(pool)

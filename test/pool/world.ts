@@ -17,6 +17,9 @@ export function makePool(options: PoolOptions = {}): TunnelPool {
   return track(createTunnelPool({ drainTimeoutMillis: 200, closeGraceMillis: 200, ...options }))
 }
 
+/** Rests until something ends that: the jitter is full, so that what is merely long may be short. */
+export const RESTS_LONG = { backoffMinMillis: 1e12, backoffMaxMillis: 1e12 }
+
 /** The same by a clock that runs `times` as fast as the machine's: every duration of the pool is so much shorter. */
 export function makeFastPool(times: number, options: PoolOptions = {}): TunnelPool {
   return track(new Pool(options, { clock: fastClock(times) }))
