@@ -29,6 +29,8 @@ export interface DestinationContext extends DestinationInput {
   readonly stuck: readonly number[]
   /** Exclusive ones that are opening or were lent. */
   readonly exclusive: readonly number[]
+  /** Openings in a row that ended before they had served whoever waited. */
+  readonly vain: number
   readonly failures: number
   readonly authFailures: number
   readonly authIsOld: boolean
@@ -101,7 +103,8 @@ export const words = setup({
       isOverdue: false,
       isBarred: false,
     }),
-    demote: assign({ current: undefined, isOverdue: false }),
+    demote: assign(({ context }) => ({ current: undefined, isOverdue: false, vain: context.isWanted ? context.vain + 1 : 0 })),
+    satisfy: assign({ isWanted: false, isForced: false, vain: 0 }),
     drop: assign({ dialing: undefined }),
     noteForce: assign({ mustGo: ({ context, event }) => context.mustGo || (event.type === 'destination.retire' && event.force) }),
     outlive: raise({ type: 'life.over' }),
@@ -177,6 +180,8 @@ export const words = setup({
     mustGo: ({ context }) => context.mustGo,
     mustGoNow: ({ context, event }) => generationOf(event) === context.dialing && context.mustGo,
     isEmpty: ({ context }) => context.live.length === 0,
+    /** The first redial after a loss is immediate; one that opens and ends again and again would be dialled without end. */
+    isVain: ({ context }) => context.vain > 1,
     /** Unless many tunnels of the pool were lost at once: then redials are spread. */
     mayDialNow: () => true,
     /** A successor needs a place beside the generation that it follows. */
@@ -186,6 +191,7 @@ export const words = setup({
   },
   delays: {
     spread: 250,
+    pause: ({ context }) => restAfter(context.vain - 1, context.times),
     rest: ({ context }) => context.restMillis,
     hush: HUSH_MILLIS,
     stable: ({ context }) => context.times.backoffMaxMillis,

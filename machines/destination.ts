@@ -39,6 +39,7 @@ export const destinationMachine = words.createMachine({
     live: [],
     stuck: [],
     exclusive: [],
+    vain: 0,
     failures: 0,
     authFailures: 0,
     authIsOld: false,
@@ -98,7 +99,14 @@ export const destinationMachine = words.createMachine({
         'destination.retire': { actions: 'spoil' },
       },
       states: {
-        spreading: { always: { guard: 'mayDialNow', target: 'queued' }, after: { spread: 'queued' } },
+        spreading: {
+          always: [
+            { guard: 'isVain', target: 'pausing' },
+            { guard: 'mayDialNow', target: 'queued' },
+          ],
+          after: { spread: 'queued' },
+        },
+        pausing: { after: { pause: 'queued' } },
         queued: {
           invoke: {
             src: 'admission',
@@ -126,7 +134,8 @@ export const destinationMachine = words.createMachine({
       initial: 'steady',
       after: { stable: { actions: FORGET }, lifetime: { actions: 'outlive' } },
       on: {
-        ...wishes,
+        'dial.wanted': { actions: 'want' },
+        'dial.unwanted': { actions: 'satisfy' },
         'dial.forced': { actions: ['want', 'serve'] },
         'tunnel.proven': { guard: 'isCurrent', actions: 'serve' },
         'tunnel.draining': { guard: 'isCurrent', target: 'dormant', actions: 'demote' },

@@ -77,11 +77,13 @@ export class Pool implements TunnelPool {
       const destination = this.#life.registry.ensure(resolved)
       if (destination.isLeaving) {
         // Forgotten just now: the next one is made when it is gone.
-        const over = AbortSignal.timeout(remaining(clock, until))
-        const bound = AbortSignal.any([over, this.#life.ending, ...(options.signal ? [options.signal] : [])])
-        await hold.during(unlessAborted(destination.ended, bound)).catch(() => {
+        const over = new AbortController()
+        const timer = clock.setTimeout(() => over.abort(), remaining(clock, until))
+        const bound = AbortSignal.any([over.signal, this.#life.ending, ...(options.signal ? [options.signal] : [])])
+        const ended = hold.during(unlessAborted(destination.ended, bound)).finally(() => clock.clearTimeout(timer))
+        await ended.catch(() => {
           this.#life.assertOpen()
-          throw over.aborted ? destination.lending.expired(options) : abortedBy(options.signal)
+          throw over.signal.aborted ? destination.lending.expired(options) : abortedBy(options.signal)
         })
         // One that breaks as soon as it is made would be made for ever.
         if (destination.failure !== undefined) throw destination.failure

@@ -85,7 +85,10 @@ export function contained<M extends AnyStateMachine>(machine: M, { fault, moved 
   return wrapped
 }
 
-/** Keeps an actor's error from ending the process, and hears of it. */
-export function onBroken(actor: AnyActorRef, broken: (error: unknown) => void): void {
-  actor.subscribe({ error: broken })
+/**
+ * Hears of a root actor's end, and keeps its error from ending the process. In one subscription: XState throws the error once more, on a
+ * timer, for each observer that does not listen to it.
+ */
+export function onEnd(actor: AnyActorRef, { ended, broken }: { ended: () => void; broken: (error: unknown) => void }): void {
+  actor.subscribe({ complete: ended, error: broken })
 }

@@ -6,7 +6,7 @@ import { TunnelError } from '../errors.ts'
 import { Inspector } from '../observe/inspect.ts'
 import type { Scope } from '../owners/scope.ts'
 import { quietly } from '../wait.ts'
-import { contained, onBroken } from './contain.ts'
+import { contained, onEnd } from './contain.ts'
 import type { Parts } from './parts.ts'
 import { type MachineChanges, Registry } from './registry.ts'
 import { closeOnSignals } from './signals.ts'
@@ -51,8 +51,7 @@ export class PoolLife {
         parts.hold.end()
         resolve()
       }
-      this.#actor.subscribe({ complete: end })
-      onBroken(this.#actor, () => quietly(this.#rescue().then(end)))
+      onEnd(this.#actor, { ended: end, broken: () => quietly(this.#rescue().then(end)) })
     })
     this.#actor.start()
   }

@@ -5,7 +5,7 @@ import type { tunnelMachine } from '../../machines/tunnel.ts'
 import { TunnelError } from '../errors.ts'
 import type { ResolvedTarget } from '../target.ts'
 import { quietly } from '../wait.ts'
-import { onBroken } from './contain.ts'
+import { onEnd } from './contain.ts'
 import { Destination } from './destination.ts'
 import { destinationLogic } from './destination-logic.ts'
 import type { Parts } from './parts.ts'
@@ -100,11 +100,11 @@ export class Registry {
     })
     destination.attach(actor)
     this.#refs.set(destination, actor)
-    onBroken(actor, (error) => {
-      const cause = new TunnelError('ERR_LOST', `${target.id}: its own code failed`, { cause: error })
-      quietly(this.#remove(destination, cause))
+    onEnd(actor, {
+      ended: () => quietly(this.#remove(destination)),
+      broken: (cause) =>
+        quietly(this.#remove(destination, new TunnelError('ERR_LOST', `${target.id}: its own code failed`, { cause }))),
     })
-    actor.subscribe({ complete: () => quietly(this.#remove(destination)) })
     for (const watch of this.#watchers) watch(actor)
     actor.start()
     return destination
