@@ -17,6 +17,8 @@ export interface ChannelSocketOptions {
 /**
  * A stream through a tunnel as node:http, undici and database drivers expect a socket to be; ssh2's own channels lack `setTimeout`, `ref`
  * and the rest, and end without an error when their connection is lost. It may be written to at once: what is written waits for the channel.
+ * When the server ends, it ends, too, as a socket of node:net does: agents and drivers wait for its 'close'. Who wants to go on writing says
+ * `allowHalfOpen = true` before.
  */
 export class ChannelSocket extends Duplex implements TunnelSocket {
   readonly remoteAddress: string | undefined
@@ -30,7 +32,7 @@ export class ChannelSocket extends Duplex implements TunnelSocket {
   readonly #hold: ((isHeld: boolean) => void) | undefined
 
   constructor({ open, remoteAddress, hold }: ChannelSocketOptions) {
-    super({ allowHalfOpen: true })
+    super({ allowHalfOpen: false })
     this.remoteAddress = remoteAddress
     this.#hold = hold
     this.whenOpen = new Promise((resolve, reject) => {
