@@ -1,5 +1,5 @@
+import type { RuntimeDirectory } from './owners/directory/runtime-directory.ts'
 import { load } from './owners/load.ts'
-import type { RuntimeDirectory } from './owners/runtime-directory.ts'
 import type { Transport } from './transport/transport.ts'
 import type { Trust } from './trust/trust.ts'
 
@@ -32,6 +32,8 @@ export function lazyTrust(): Trust {
 export function lazyDirectories(
   options: ConstructorParameters<typeof RuntimeDirectory>[0],
 ): Pick<RuntimeDirectory, 'tunnelDirectory'> {
-  const directories = once(async () => new (await load(() => import('./owners/runtime-directory.ts'))).RuntimeDirectory(options))
+  const directories = once(
+    async () => new (await load(() => import('./owners/directory/runtime-directory.ts'))).RuntimeDirectory(options),
+  )
   return { tunnelDirectory: async (...given) => (await directories()).tunnelDirectory(...given) }
 }

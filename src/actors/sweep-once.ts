@@ -32,7 +32,7 @@ export class SweepOnce {
 
   async #run(): Promise<void> {
     const { options, clock, facts } = this.#parts
-    const { sweep } = await load(() => import('../owners/sweep.ts'))
+    const { sweep } = await load(() => import('../owners/directory/sweep.ts'))
     const swept = await sweep({ base: options.runtimeDirectory, clock, scope: this.#scope, signal: this.#controller.signal })
     if (swept.directories + swept.processes + swept.leftAlone.length > 0) facts.publish('pool.swept', swept)
   }

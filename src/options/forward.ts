@@ -1,5 +1,5 @@
 import type { ForwardSpec, Listen } from '../api/forward.ts'
-import { checkPathLength, LONGEST_SOCKET_PATH } from '../owners/path-length.ts'
+import { checkPathLength, LONGEST_SOCKET_PATH } from '../owners/directory/path-length.ts'
 import { Secret } from '../secret.ts'
 import { isAddress } from '../target/host.ts'
 import { invalidOption, invalidSecret } from './invalid.ts'

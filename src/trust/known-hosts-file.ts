@@ -1,6 +1,6 @@
 import { type BigIntStats, constants } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { isAbsent } from '../owners/disk-error.ts'
+import { isAbsent } from '../owners/directory/disk-error.ts'
 import { unlessAborted } from '../wait.ts'
 import { HashedNames } from './hashed-names.ts'
 import { fileError } from './refusal.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { type Born, ownBirth } from '../owners/born.ts'
-import { codeOf } from '../owners/disk-error.ts'
+import { type Born, ownBirth } from '../owners/directory/born.ts'
+import { codeOf } from '../owners/directory/disk-error.ts'
 
 /** A lock is held for milliseconds. One that says nothing: its holder died while writing it, or is writing now. */
 const LONGEST_WRITING_MILLIS = 2_000

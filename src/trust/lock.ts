@@ -3,7 +3,7 @@ import { open, readFile, stat, unlink } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import { TunnelError } from '../errors.ts'
-import { codeOf, isAbsent } from '../owners/disk-error.ts'
+import { codeOf, isAbsent } from '../owners/directory/disk-error.ts'
 import { holderText, isAbandoned } from './lock-holder.ts'
 import { printable } from './printable.ts'
 

@@ -1,5 +1,5 @@
 import { TunnelError } from '../errors.ts'
-import { codeOf } from '../owners/disk-error.ts'
+import { codeOf } from '../owners/directory/disk-error.ts'
 import { algorithmsFor, fingerprint, type KnownKey, keyText, readKey } from './key.ts'
 import type { Known } from './known.ts'
 import type { Pin } from './pinned.ts'

@@ -3,8 +3,8 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, symli
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { systemClock } from '../../src/clock.ts'
-import { findPlace } from '../../src/owners/place.ts'
-import { RuntimeDirectory } from '../../src/owners/runtime-directory.ts'
+import { findPlace } from '../../src/owners/directory/place.ts'
+import { RuntimeDirectory } from '../../src/owners/directory/runtime-directory.ts'
 import { World } from './world.ts'
 
 const isRoot = process.geteuid?.() === 0

@@ -4,7 +4,7 @@ import { lstatSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, wri
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../../src/clock.ts'
-import { RuntimeDirectory } from '../../src/owners/runtime-directory.ts'
+import { RuntimeDirectory } from '../../src/owners/directory/runtime-directory.ts'
 import { until } from '../support/until.ts'
 import { World } from './world.ts'
 

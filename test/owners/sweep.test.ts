@@ -14,7 +14,7 @@ import {
 import { connect, createServer, type Socket } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { systemClock } from '../../src/clock.ts'
-import { sweep } from '../../src/owners/sweep.ts'
+import { sweep } from '../../src/owners/directory/sweep.ts'
 import { until } from '../support/until.ts'
 import { World } from './world.ts'
 

@@ -1,4 +1,4 @@
-import { TunnelError } from '../errors.ts'
+import { TunnelError } from '../../errors.ts'
 
 /** Used up, on this machine or in this process; the same call may succeed once there is room. */
 const LIMITS: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC', 'EDQUOT', 'EMLINK'])

@@ -1,13 +1,13 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import type { dirSync } from 'tmp'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../clock.ts'
+import type { Scope } from '../scope.ts'
 import { writeBorn } from './born.ts'
 import { type Making, OwnedDirectory } from './directory.ts'
 import { poolPrefix } from './names.ts'
 import { OWNER, OwnerSocket } from './owner-socket.ts'
 import { Reserve } from './reserve.ts'
-import type { Scope } from './scope.ts'
 import { Touch } from './touch.ts'
 
 /** `<place>/warren-<uid>-<random>/`: what tells others whose it is and whether that pool lives, and the tunnels' directories. */

@@ -1,5 +1,5 @@
 import { closeSync, openSync } from 'node:fs'
-import type { Held, Scope } from './scope.ts'
+import type { Held, Scope } from '../scope.ts'
 
 /** One descriptor put by, so that a directory can be listed when every other is used up. In the ledger before it is opened. */
 export class Reserve {

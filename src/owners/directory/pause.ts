@@ -1,4 +1,4 @@
-import { TunnelError } from '../errors.ts'
+import { TunnelError } from '../../errors.ts'
 import type { Sweeping } from './ask-owner.ts'
 
 /** Waits without holding the process; rejects with the signal's reason, or `ERR_ABORTED` when the scope is released meanwhile. */

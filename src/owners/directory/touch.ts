@@ -1,6 +1,6 @@
 import { lutimes } from 'node:fs/promises'
-import type { Clock } from '../clock.ts'
-import type { Held, Scope } from './scope.ts'
+import type { Clock } from '../../clock.ts'
+import type { Held, Scope } from '../scope.ts'
 
 const HOUR_MILLIS = 3_600_000
 

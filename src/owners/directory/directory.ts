@@ -1,13 +1,13 @@
 import { type BigIntStats, lstatSync, rmdirSync, unlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { dirSync } from 'tmp'
+import type { Held, Scope } from '../scope.ts'
 import { attempt, clear } from './clear.ts'
 import { codeOf, isAbsent } from './disk-error.ts'
 import { delist, enlist } from './living.ts'
 import { ownUid, randomName } from './names.ts'
 import { checkPathLength, LONGEST_SOCKET_PATH } from './path-length.ts'
 import type { Reserve } from './reserve.ts'
-import type { Held, Scope } from './scope.ts'
 
 const TRIES = 5
 

@@ -1,7 +1,7 @@
 import { chmodSync, linkSync } from 'node:fs'
 import { createServer } from 'node:net'
+import type { Held, Scope } from '../scope.ts'
 import type { OwnedDirectory } from './directory.ts'
-import type { Held, Scope } from './scope.ts'
 
 /** The socket's name in the pool's directory. */
 export const OWNER = 'owner'

@@ -1,4 +1,4 @@
-import { TunnelError } from '../errors.ts'
+import { TunnelError } from '../../errors.ts'
 import { poolPrefix, RANDOM_BYTES } from './names.ts'
 
 /** Linux's sun_path has 108 bytes, one of them NUL. Node binds a longer path cut short, without an error. */

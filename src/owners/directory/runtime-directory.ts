@@ -1,12 +1,12 @@
-import type { Clock } from '../clock.ts'
-import { TunnelError } from '../errors.ts'
+import type { Clock } from '../../clock.ts'
+import { TunnelError } from '../../errors.ts'
+import { load } from '../load.ts'
+import type { Scope } from '../scope.ts'
 import type { OwnedDirectory } from './directory.ts'
 import { diskError } from './disk-error.ts'
-import { load } from './load.ts'
 import { checkPlaceLength } from './path-length.ts'
 import { findPlace } from './place.ts'
 import { PoolDirectory } from './pool-directory.ts'
-import type { Scope } from './scope.ts'
 
 /** Of the names that `claim` makes up: half a million fit. */
 const NAME_BYTES = 4

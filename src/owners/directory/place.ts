@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access, lstat, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
-import { TunnelError } from '../errors.ts'
+import { TunnelError } from '../../errors.ts'
 import { diskError } from './disk-error.ts'
 import { ownUid } from './names.ts'
 

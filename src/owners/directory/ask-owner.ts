@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../clock.ts'
+import type { Scope } from '../scope.ts'
 import { checkPathLength } from './path-length.ts'
-import type { Scope } from './scope.ts'
 
 const DEADLINE_MILLIS = 1_000
 
