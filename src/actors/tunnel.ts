@@ -151,12 +151,14 @@ export class Tunnel {
         enter: (phase) => this.#enter(phase),
         admit: () => this.#place.admit(signal),
       })
+      signal.throwIfAborted()
       this.#enter('open')
       this.#connection = connection
       connection.onLost((error) => this.#lose(error))
       if (connection.error !== undefined) throw connection.error
     } catch (error) {
-      this.error ??= asTunnelError(error)
+      // Aborted, whatever came after that followed from it.
+      this.error ??= asTunnelError(signal.aborted ? signal.reason : error)
       throw this.error
     } finally {
       this.#place.release()
