@@ -173,6 +173,29 @@ describe('destination machine: serving', () => {
     assert.equal(wanted.times('failWaiters'), 0)
   })
 
+  it('redials with back-off what opens again and again and serves nobody', async () => {
+    const world = new DestinationWorld().want()
+    const lose = async () => {
+      const generation = await world.admit()
+      await world.opened(generation)
+      await world.lost(generation)
+    }
+    await lose()
+    assert.equal(world.state, 'dialing.queued')
+    for (const longest of [250, 500, 1_000]) {
+      await lose()
+      assert.equal(world.state, 'dialing.pausing')
+      assert.equal(world.pass(longest + 1).state, 'dialing.queued')
+    }
+    assert.equal(world.known.failures, 0)
+    await world.opened(await world.admit())
+    await world
+      .send({ type: 'dial.unwanted' })
+      .want()
+      .lost(world.known.current ?? 0)
+    assert.equal(world.state, 'dialing.queued')
+  })
+
   it('forgets failures once it has been open for the longest back-off, and not before', async () => {
     const world = new DestinationWorld().want()
     await world.failed(await world.admit())
