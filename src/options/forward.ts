@@ -35,7 +35,7 @@ function resolveListen(given: Listen | undefined, name: string): ResolvedListen 
   checkObject(name, given, "'unix', 'tcp', { socketPath } or { port, host }")
   const end = resolveListening(given, name)
   if ('socketPath' in end) {
-    checkPathLength(end.socketPath, LONGEST_SOCKET_PATH, 'choose a shorter one')
+    checkPathLength(end.socketPath, LONGEST_SOCKET_PATH, `choose a shorter one as ${name}.socketPath`)
     return { kind: 'unix', socketPath: end.socketPath }
   }
   // `localhost` may be two addresses, of which only one would be listened on.

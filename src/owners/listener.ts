@@ -1,5 +1,6 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
+import { dirname } from 'node:path'
 import { TunnelError, type TunnelErrorCode } from '../errors.ts'
 import type { Scope } from './scope.ts'
 
@@ -19,7 +20,17 @@ const ADVICE: Readonly<Record<string, string>> = {
   EACCES: 'this user may not listen there',
   EADDRNOTAVAIL: 'this machine has no such address',
   ENOENT: 'its directory does not exist',
+  ENOTDIR: 'what should be its directory is none',
   EROFS: 'its directory is read-only',
+}
+
+/** What stands in the way, in words. The kernel and libuv tell less of a path than there is: libuv turns ENOENT into EACCES. */
+function adviceFor({ code = '', message }: NodeJS.ErrnoException, address: BindAddress): string {
+  const path = 'path' in address ? address.path : undefined
+  if (path !== undefined && code === 'EADDRINUSE' && lstatSync(path, { throwIfNoEntry: false })?.isSocket() === false)
+    return 'something that is no socket is in the way'
+  if (path !== undefined && code === 'EACCES' && !existsSync(dirname(path))) return ADVICE.ENOENT ?? message
+  return ADVICE[code] ?? message
 }
 
 const nameOf = (address: BindAddress) => ('path' in address ? address.path : `${address.host}:${address.port}`)
@@ -51,8 +62,12 @@ export function ownListener(address: BindAddress, scope: Scope, accept: (socket:
     server.on('close', () => held.strike())
     const fail = (error: NodeJS.ErrnoException) => {
       const code = CODES[error.code ?? ''] ?? 'ERR_FORWARD_FAILED'
-      const advice = ADVICE[error.code ?? ''] ?? error.message
-      reject(new TunnelError(code, `could not listen on ${nameOf(address)}: ${advice}`, { cause: error, phase: 'forward' }))
+      reject(
+        new TunnelError(code, `could not listen on ${nameOf(address)}: ${adviceFor(error, address)}`, {
+          cause: error,
+          phase: 'forward',
+        }),
+      )
     }
     server.on('error', (error: NodeJS.ErrnoException) => {
       if (isBound) return

@@ -3,29 +3,28 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { LocalForward, TcpAddress, UnixAddress } from '../../src/api/forward.ts'
 import { startFleet } from '../../src/testing/index.ts'
 import { refusal, startPool } from '../support/pool.ts'
 import { echo, startTcpServer } from '../support/tcp-server.ts'
 import { until } from '../support/until.ts'
-import { clientOf, kept, knock } from './world.ts'
+import { clientOf, kept, knock, listeners } from './world.ts'
 
 describe('who holds a forward', () => {
-  it('shares it with all who ask for the same; it goes with the last of them', async () => {
-    await using fleet = await startFleet()
-    const [host] = fleet.hosts
-    assert.ok(host)
-    await using pool = startPool()
-    for (const listen of ['unix', 'tcp'] as const) {
-      const spec = { to: host.http, listen } as const
+  for (const listen of ['unix', 'tcp'] as const) {
+    it(`shares it with all who ask for the same; it goes with the last of them (${listen})`, async () => {
+      await using fleet = await startFleet()
+      const [host] = fleet.hosts
+      assert.ok(host)
+      await using pool = startPool()
+      const spec: LocalForward = { to: host.http, listen }
       const [one, two] = await Promise.all([
         pool.acquire(host.target, { forwards: { a: spec } }),
         pool.acquire(host.target, { forwards: { b: spec, again: spec } }),
       ])
-      const { address } = one.forwards.a
-      assert.deepEqual(two.forwards.b.address, address)
-      assert.deepEqual(two.forwards.again.address, address)
+      const address = one.forwards.a.address as UnixAddress | TcpAddress
       const late = await one.forward(spec)
-      assert.deepEqual(late.address, address)
+      for (const forward of [two.forwards.b, two.forwards.again, late]) assert.deepEqual(forward.address, address)
       one.release()
       assert.equal(await knock(address), 'open')
       await two.forwards.b.close()
@@ -34,9 +33,9 @@ describe('who holds a forward', () => {
       await two.forwards.again.close()
       assert.equal(await knock(address), listen === 'tcp' ? 'ECONNREFUSED' : 'ENOENT')
       two.release()
-    }
-    assert.equal(pool.stats.opened, 1)
-  })
+      assert.equal(pool.stats.opened, 1)
+    })
+  }
 
   it('cuts nobody else who leaves: a connection through it goes on, after the last holder, too', async () => {
     await using fleet = await startFleet()
@@ -119,6 +118,6 @@ describe('who holds a forward', () => {
     lease.release()
     await making
     await refusal(lease.forward({ to: host.http }), 'ERR_ABORTED')
-    await until(() => kept(pool, 'listener').length === 0)
+    await until(() => listeners(pool).length === 0)
   })
 })

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { census, startFleet } from '../../src/testing/index.ts'
 import { startPool } from '../support/pool.ts'
 import { until } from '../support/until.ts'
-import { knock, text } from './world.ts'
+import { knock, listeners, text } from './world.ts'
 
 const FORWARDS = 200
 
@@ -105,7 +105,7 @@ describe('where a local forward listens', () => {
     assert.equal(seen.size, FORWARDS)
     assert.deepEqual(readdirSync(dirname(stays)), ['1'])
     assert.equal(await knock({ socketPath: stays }), 'open')
-    await until(() => pool.resources().filter(({ kind, label }) => kind === 'listener' && label !== 'owner socket').length === 1)
+    await until(() => listeners(pool).length === 1)
   })
 
   it('B30: is a port that the kernel chose and that is ours from then on, 200 at once', async () => {

@@ -44,6 +44,9 @@ export async function knock(address: UnixAddress | TcpAddress): Promise<string> 
 export const kept = (pool: TunnelPool, kind: string): string[] =>
   pool.resources().flatMap((entry) => (entry.kind === kind ? [entry.label] : []))
 
+/** What a pool listens on for its forwards. */
+export const listeners = (pool: TunnelPool): string[] => kept(pool, 'listener').filter((label) => label !== 'owner socket')
+
 /** Each `forward.refused` from now on. */
 export function refusals(pool: TunnelPool): Array<PoolFacts['forward.refused']> {
   const told: Array<PoolFacts['forward.refused']> = []
