@@ -1,6 +1,6 @@
 import { type ActorRefFrom, createActor, fromCallback } from 'xstate'
 import type { destinationMachine } from '../../machines/destination.ts'
-import type { RegistryEvent } from '../../machines/events.ts'
+import type { RegistryEvent, TunnelTimes } from '../../machines/events.ts'
 import type { tunnelMachine } from '../../machines/tunnel.ts'
 import { TunnelError } from '../errors.ts'
 import type { ResolvedTarget } from '../target.ts'
@@ -9,6 +9,7 @@ import { onEnd } from './contain.ts'
 import { Destination } from './destination.ts'
 import { destinationLogic } from './destination-logic.ts'
 import type { Parts } from './parts.ts'
+import { destinationTimes, tunnelTimes } from './times.ts'
 import { tunnelLogic } from './tunnel-logic.ts'
 
 /** How a test changes the machines that a pool runs. */
@@ -26,6 +27,7 @@ type Ref = ActorRefFrom<typeof destinationMachine>
 export class Registry {
   readonly #parts: Parts
   readonly #logic: typeof destinationMachine
+  readonly #tunnelTimes: TunnelTimes
   readonly #byKey = new Map<string, Destination>()
   readonly #byId = new Map<string, Destination>()
   readonly #refs = new Map<Destination, Ref>()
@@ -36,6 +38,7 @@ export class Registry {
   constructor(parts: Parts, forget: (key: string) => void, changes: MachineChanges) {
     this.#parts = parts
     this.#forget = forget
+    this.#tunnelTimes = tunnelTimes(parts.options)
     this.#logic = destinationLogic(this.#byId, tunnelLogic(parts.tunnels, changes.tunnel), changes.destination)
   }
 
@@ -87,15 +90,14 @@ export class Registry {
     const destination = new Destination(this.#parts, target)
     this.#byKey.set(target.key, destination)
     this.#byId.set(target.id, destination)
-    const spread = 0.9 + Math.random() * 0.2
     const actor = createActor(this.#logic, {
       id: target.id,
       clock: clock as never,
       input: {
         id: target.id,
         needsDirectory: transport.needsDirectory,
-        times: { ...options, maxLifetimeMillis: options.maxLifetimeMillis * spread },
-        tunnelTimes: { ...options, probeTimeoutMillis: options.channelTimeoutMillis },
+        times: destinationTimes(options),
+        tunnelTimes: this.#tunnelTimes,
       },
     })
     destination.attach(actor)
