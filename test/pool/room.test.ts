@@ -80,7 +80,7 @@ describe('maxTunnels', () => {
     ;(await asked).release()
   })
 
-  it('passes a place on when who was given it has gone meanwhile', async () => {
+  it('passes a place on when who was given it has gone in that very turn', async () => {
     await using fleet = await startFleet({ hosts: 12 })
     const [held, ...others] = fleet.targets
     assert.ok(held)
@@ -88,15 +88,16 @@ describe('maxTunnels', () => {
     const lease = await pool.acquire(held)
     const controllers = others.map(() => new AbortController())
     const asks = others.map((target, index) =>
-      settling(pool.acquire(target, { signal: controllers[index]?.signal }).then((given) => given.release())),
+      settling(pool.acquire(target, { exclusive: true, signal: controllers[index]?.signal }).then((given) => given.release())),
     )
-    await until(() => pool.stats.destinations.dialing === others.length)
+    await until(() => pool.stats.waiting === others.length)
+    // Told between the end of the tunnel and what its end sets going.
+    pool.on('tunnel.closed', () => {
+      for (const controller of controllers.slice(0, -1)) controller.abort()
+    })
     lease.release()
-    for (const controller of controllers.slice(0, -1)) {
-      controller.abort()
-      await Promise.resolve()
-    }
-    await until(() => asks.at(-1)?.state === 'fulfilled', { within: 5_000 })
+    await until(() => asks.every(({ state }) => state !== 'pending'))
+    assert.equal(asks.at(-1)?.state, 'fulfilled')
     await pool.use(held, () => {})
   })
 

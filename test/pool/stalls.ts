@@ -40,7 +40,8 @@ class Stalling extends Duplex {
   }
 }
 
-const dial: Connect = ({ host, port, signal }) => {
+/** As the pool itself would connect. */
+export const dialTcp = ({ host, port, signal }: Parameters<Connect>[0]): Promise<Socket> => {
   const socket = connect({ host, port, noDelay: true })
   return new Promise<Socket>((resolve, reject) => {
     socket.once('connect', () => resolve(socket))
@@ -50,7 +51,7 @@ const dial: Connect = ({ host, port, signal }) => {
 }
 
 /** The server's identification comes through, its key exchange does not. */
-export const stallAtKex: Connect = async (to) => new Stalling((await dial(to)) as Socket, 60)
+export const stallAtKex: Connect = async (to) => new Stalling(await dialTcp(to), 60)
 
 /** A stream whose owner can do nothing to end it, until the test does. */
 export class Undying extends Duplex {
@@ -65,7 +66,7 @@ export class Undying extends Duplex {
   }
 
   static async dial(to: Parameters<Connect>[0]): Promise<Undying> {
-    return new Undying((await dial(to)) as Socket)
+    return new Undying(await dialTcp(to))
   }
 
   override _read(): void {}
