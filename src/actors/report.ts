@@ -1,5 +1,5 @@
-import type { Destination } from '../actors/destination.ts'
 import type { PoolReport } from '../api/report.ts'
+import type { Destination } from './destination.ts'
 
 type Tunnels = PoolReport['tunnels'][number]
 type Leases = PoolReport['leases'][number]
