@@ -3,6 +3,7 @@ import { ForwardTable } from '../channels/forwards.ts'
 import { TunnelError, type TunnelErrorCode } from '../errors.ts'
 import type { DialPlace } from '../limits/dial-limits.ts'
 import type { OwnedDirectory } from '../owners/directory/directory.ts'
+import { LastingDirectory } from '../owners/directory/lasting.ts'
 import { Scope } from '../owners/scope.ts'
 import type { ResolvedTarget } from '../target.ts'
 import type { Connection, Phase } from '../transport/transport.ts'
@@ -32,7 +33,7 @@ export class Tunnel {
   endError: TunnelError | undefined
   #ref: AnyActorRef | undefined
   #connection: Connection | undefined
-  #directory: Promise<OwnedDirectory> | undefined
+  readonly #directory: LastingDirectory
   #forwards: ForwardTable | undefined
   #dialing: Promise<void> = Promise.resolve()
   #phase: Phase | 'queued' = 'queued'
@@ -48,6 +49,7 @@ export class Tunnel {
     this.#place = place
     this.#lost = lost
     this.scope = new Scope(parts.ledger, `${target.id} generation ${generation}`)
+    this.#directory = new LastingDirectory(() => parts.directories.tunnelDirectory(this.scope, target.id))
     this.record = new TunnelRecord(this)
     this.leases = new TunnelLeases(this)
     this.proof = new Proof(this)
@@ -119,8 +121,7 @@ export class Tunnel {
 
   /** The tunnel's private directory, made when first asked for. */
   makeDirectory(): Promise<OwnedDirectory> {
-    this.#directory ??= this.parts.directories.tunnelDirectory(this.scope, this.target.id)
-    return this.#directory
+    return this.#directory.get()
   }
 
   /** Opens the connection; what arrives after `signal` aborted is in the scope all the same. Rejects with a TunnelError. */
