@@ -67,7 +67,7 @@ export class Exclusives {
       for (const { waiter } of [...this.#parked]) lending.judge(waiter)
     }
     // Not inside the transition.
-    queueMicrotask(() => this.#go())
+    if (this.#parked.size > 0) queueMicrotask(() => this.#go())
   }
 
   /** Dials for all who may be dialled for now. */

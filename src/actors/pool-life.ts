@@ -85,18 +85,22 @@ export class PoolLife {
   /** Shows every machine's events to an observer, those that are there first, until the result is called. */
   inspect(given: Parameters<TunnelPool['inspect']>[0]): () => void {
     const inspector = new Inspector(given, this.#actor)
-    const watching = new Map<AnyActorRef, { unsubscribe(): void }>()
+    const watching = new Map<AnyActorRef, () => void>()
     const watch = (ref: AnyActorRef) => {
       inspector.introduce(ref)
-      watching.set(ref, ref.system.inspect(inspector.tell))
-      ref.subscribe({ complete: () => watching.delete(ref), error: () => watching.delete(ref) })
+      const telling = ref.system.inspect(inspector.tell)
+      const ending = ref.subscribe({ complete: () => watching.delete(ref), error: () => watching.delete(ref) })
+      watching.set(ref, () => {
+        telling.unsubscribe()
+        ending.unsubscribe()
+      })
     }
     watch(this.#actor)
     for (const ref of this.registry.refs()) watch(ref)
     const stop = this.registry.watchSpawns(watch)
     return () => {
       stop()
-      for (const subscription of watching.values()) subscription.unsubscribe()
+      for (const unwatch of watching.values()) unwatch()
       watching.clear()
     }
   }
