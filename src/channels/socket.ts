@@ -129,7 +129,8 @@ export class ChannelSocket extends Duplex implements TunnelSocket {
   setTimeout(millis: number, listener?: () => void): this {
     clearTimeout(this.#idleTimer)
     this.#idleTimer = undefined
-    if (millis > 0 && millis < 2 ** 31) this.#idleTimer = setTimeout(() => this.emit('timeout'), millis).unref()
+    if (millis > 0 && millis < 2 ** 31 && !this.destroyed)
+      this.#idleTimer = setTimeout(() => this.emit('timeout'), millis).unref()
     if (listener !== undefined && millis === 0) this.off('timeout', listener)
     else if (listener !== undefined) this.once('timeout', listener)
     return this
