@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import type { TcpAddress, UnixAddress } from '../../src/api/forward.ts'
 import type { TunnelPool } from '../../src/api/pool.ts'
@@ -52,4 +53,14 @@ export function refusals(pool: TunnelPool): Array<PoolFacts['forward.refused']> 
   const told: Array<PoolFacts['forward.refused']> = []
   pool.on('forward.refused', (fact) => told.push(fact))
   return told
+}
+
+/** Bytes that lie in the kernel, unread, on connections to a port of 127.0.0.1. */
+export function rxQueue(remotePort: number): number {
+  const suffix = `:${remotePort.toString(16).toUpperCase().padStart(4, '0')}`
+  const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n').slice(1)
+  return rows.reduce((sum, row) => {
+    const [, , remote = '', , queues = ''] = row.trim().split(/\s+/)
+    return remote.endsWith(suffix) ? sum + Number.parseInt(queues.split(':')[1] ?? '0', 16) : sum
+  }, 0)
 }
