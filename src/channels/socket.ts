@@ -6,6 +6,8 @@ import { quietly } from '../wait.ts'
 /** Where a socket's bytes come from: rejects when there will be none, and then has freed what it made. */
 export type OpenStream = (signal: AbortSignal) => Promise<Duplex>
 
+type Written = (error?: Error | null) => void
+
 export interface ChannelSocketOptions {
   readonly open: OpenStream
   /** What the socket leads to, for `remoteAddress`. */
@@ -27,6 +29,8 @@ export class ChannelSocket extends Duplex implements TunnelSocket {
   readonly whenOpen: Promise<this>
   #inner: Duplex | undefined
   #pendingWrite: (() => void) | undefined
+  /** Calls back for the write that is under way; who waits for it would wait for ever otherwise. */
+  #written: Written | undefined
   #idleTimer: NodeJS.Timeout | undefined
   readonly #opening = new AbortController()
   readonly #hold: ((isHeld: boolean) => void) | undefined
@@ -44,7 +48,8 @@ export class ChannelSocket extends Duplex implements TunnelSocket {
     quietly(this.whenOpen)
     // Callers that only look at a promise never listen here.
     this.on('error', () => {})
-    open(this.#opening.signal).then(
+    // It may throw instead.
+    new Promise<Duplex>((resolve) => resolve(open(this.#opening.signal))).then(
       (inner) => this.#attach(inner),
       (error) => this.destroy(error),
     )
@@ -79,22 +84,41 @@ export class ChannelSocket extends Duplex implements TunnelSocket {
 
   /** The other end has closed the channel: nothing can be written any more, what was read may still be consumed. */
   #finish(): void {
-    if (!this.writableEnded) this.end()
-    if (this.readableEnded) this.destroy()
-    else this.once('end', () => this.destroy())
+    const unsent = this.writableLength
+    if (unsent === 0 && !this.writableEnded) this.end()
+    const cause =
+      unsent === 0
+        ? undefined
+        : new TunnelError('ERR_CHANNEL_REFUSED', `the server has closed the channel; ${unsent} bytes written were not sent`)
+    if (this.readableEnded) this.destroy(cause)
+    // Who only writes would never hear of it.
+    else if (unsent > 0 && this.readableLength === 0 && this.readableFlowing !== true) setImmediate(() => this.destroy(cause))
+    else this.once('end', () => this.destroy(cause))
   }
 
   override _read(): void {
     this.#inner?.resume()
   }
 
-  override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+  override _write(chunk: Buffer, encoding: BufferEncoding, done: Written): void {
     this.#active()
-    const inner = this.#inner
-    if (inner === undefined) this.#pendingWrite = () => this._write(chunk, encoding, done)
+    this.#written = done
+    if (this.#inner === undefined) this.#pendingWrite = () => this.#pass(this.#inner as Duplex, chunk, encoding)
+    else this.#pass(this.#inner, chunk, encoding)
+  }
+
+  #pass(inner: Duplex, chunk: Buffer, encoding: BufferEncoding): void {
+    const done = this.#written
     // ssh2 never calls back for a write to a channel that the server has closed.
-    else if (inner.destroyed || !inner.writable) done(new TunnelError('ERR_CHANNEL_REFUSED', 'the server has closed the channel'))
-    else inner.write(chunk, encoding, done)
+    if (inner.destroyed || !inner.writable)
+      this.#settle(done, new TunnelError('ERR_CHANNEL_REFUSED', 'the server has closed the channel'))
+    else inner.write(chunk, encoding, (error) => this.#settle(done, error))
+  }
+
+  #settle(done: Written | undefined, error?: Error | null): void {
+    if (done === undefined || done !== this.#written) return
+    this.#written = undefined
+    done(error)
   }
 
   override _final(done: (error?: Error | null) => void): void {
@@ -117,6 +141,7 @@ export class ChannelSocket extends Duplex implements TunnelSocket {
       inner.destroy()
     }
     this.#pendingWrite = undefined
+    this.#settle(this.#written, error ?? new TunnelError('ERR_ABORTED', 'the socket was destroyed'))
     done(error)
   }
 

@@ -4,6 +4,7 @@ import type { Lease, TunnelSocket } from '../../../src/index.ts'
 import { startFleet } from '../../../src/testing/index.ts'
 import { type HostileOptions, insidesOf, sendRaw, startHostile } from '../../support/hostile.ts'
 import { refusal, startPool } from '../../support/pool.ts'
+import { startRelay } from '../../support/relay.ts'
 import { until } from '../../support/until.ts'
 
 /** RFC 4250, section 4.1.2. */
@@ -105,6 +106,39 @@ describe('ssh2: a hostile server', () => {
     socket.write('anything')
     await until(() => lease.signal.aborted)
     assert.equal(lease.signal.reason.code, 'ERR_PROTOCOL')
+  })
+
+  it('that opens its windows wide and reads nothing is sent no more than the connection takes', async () => {
+    await using host = await startHostile({
+      serve: (connection, insides) => {
+        insides._handlers.CHANNEL_OPEN = ((_protocol: unknown, { sender }: { sender: number }) =>
+          sendRaw(connection, CHANNEL_OPEN_CONFIRMATION, sender, 0, 2 ** 32 - 1, 32 * 1024)) as never
+      },
+    })
+    await using relay = await startRelay(host)
+    await using pool = startPool({ keepAliveIntervalMillis: 0 })
+    await using lease = await pool.acquire(relay.through(host.target))
+    const socket = await lease.connect({ port: 80 })
+    relay.freeze()
+    let taken = 0
+    const block = Buffer.alloc(256 * 1024)
+    const isTaken = () => new Promise<boolean>((resolve) => socket.write(block, (error) => resolve(!error)))
+    const writing = (async () => {
+      while (await isTaken()) taken += block.length
+    })()
+    let last = -1
+    await until(
+      async () => {
+        const isStill = taken === last
+        last = taken
+        for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+        return isStill
+      },
+      { within: 5_000 },
+    )
+    assert.ok(taken < 32 * MIB, `${taken} bytes were taken`)
+    socket.destroy()
+    await writing
   })
 
   it('cannot fill the pool with bytes that nobody is given', async () => {
