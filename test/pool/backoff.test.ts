@@ -14,10 +14,10 @@ describe('back-off', () => {
     for (const host of fleet.hosts) host.refuse()
     const began = performance.now()
     const asks = fleet.targets.map((target) => pool.acquire(target, { whenResting: 'wait', timeoutMillis: Infinity }))
-    await until(() => performance.now() - began > 1_000)
-    const failures = named(told, 'tunnel.failed')
-    // 100, 200, 400, 400, … ms with full jitter: some 6 dials each by now.
-    assert.ok(failures.length > 100 && failures.length < 1_500, `${failures.length} dials`)
+    await until(() => pool.stats.failed >= 1_000, { within: 15_000 })
+    // 50, 100, 200, 400, 400, … ms with full jitter: ten each take 1.4 s in the mean; without, a third of a second.
+    const took = performance.now() - began
+    assert.ok(took > 800, `${took} ms`)
     const rests = named(told, 'destination.resting').map(({ retryAt }) => retryAt.getTime())
     assert.ok(new Set(rests).size > rests.length / 5, 'in lock-step')
     for (const host of fleet.hosts) host.refuse(false)
@@ -25,7 +25,7 @@ describe('back-off', () => {
     // Once stable, the first failure counts as the first again.
     const [host] = fleet.hosts
     assert.ok(host)
-    await until(() => pool.health(host.target).failures === 0, { within: 3_000 })
+    await until(() => pool.health(host.target).failures === 0, { within: 10_000 })
     const lease = await pool.acquire(host.target)
     host.refuse()
     host.sever()
