@@ -66,6 +66,8 @@ function guardChannels(client: Client, before: Before, received: (channel: objec
   const checkData = (id: number, data: Buffer) => {
     const channel = channels.get(id)
     if (typeof channel !== 'object') return false
+    // ssh2 would push it all the same, which is an error that nobody hears.
+    if (channel.incoming.state !== 'open') return 'sent more after the end of its data'
     const unread = channel.readableLength + channel.stderr.readableLength + data.length
     // At a window of exactly 0 ssh2 drops data without a word, which would tear a hole into the stream.
     const isBeyond = unread > 2 * WINDOW_BYTES || (channel.incoming.window === 0 && data.length > 0)

@@ -5,7 +5,7 @@ const IMPLY_RSA_SHA2 = 1 << 4
 
 /** One channel as ssh2's manager of channels knows it. */
 export interface InnerChannel {
-  incoming: { window: number }
+  incoming: { window: number; state: string }
   outgoing: { id: number; state: string }
   readableLength: number
   stderr: { readableLength: number; resume(): void }

@@ -14,6 +14,7 @@ const CHANNEL_OPEN = 90
 const CHANNEL_OPEN_CONFIRMATION = 91
 const CHANNEL_DATA = 94
 const CHANNEL_EXTENDED_DATA = 95
+const CHANNEL_EOF = 96
 const CHANNEL_REQUEST = 98
 const MIB = 1024 * 1024
 
@@ -90,6 +91,19 @@ describe('ssh2: a hostile server', () => {
         sendRaw(connection, CHANNEL_OPEN, type, 7, 2 * MIB, 32 * 1024, ...rest),
       )
       assert.ok(error.message.includes(type))
+    })
+  }
+
+  for (const [what, type, head] of [
+    ['data', CHANNEL_DATA, []],
+    ['error output', CHANNEL_EXTENDED_DATA, [1]],
+  ] as const) {
+    it(`that sends ${what} after the end of data is cut off, and ends no process by it`, async () => {
+      const error = await endsOnly('ERR_PROTOCOL', ({ connection, channel }) => {
+        sendRaw(connection, CHANNEL_EOF, channel)
+        sendRaw(connection, type, channel, ...head, 'one more thing')
+      })
+      assert.match(error.message, /after the end/)
     })
   }
 
