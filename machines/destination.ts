@@ -66,7 +66,6 @@ export const destinationMachine = words.createMachine({
   states: {
     dormant: {
       id: 'dormant',
-      entry: 'stay',
       always: [
         { guard: 'isWantedInVain', actions: ['refuseStuck', 'unwant'] },
         { guard: 'isWanted', target: 'dialing' },
@@ -130,7 +129,7 @@ export const destinationMachine = words.createMachine({
     },
     serving: {
       id: 'serving',
-      entry: ['stay', 'serve'],
+      entry: 'serve',
       initial: 'steady',
       after: { stable: { actions: FORGET }, lifetime: { actions: 'outlive' } },
       on: {

@@ -107,6 +107,21 @@ describe('destination machine: exclusive tunnels', () => {
     assert.deepEqual(serving.known.live, [1])
   })
 
+  it('fail their claim wherever the destination is, stuck or not, and count for nothing while it serves', async () => {
+    const world = await servingWorld()
+    await world.failed(await world.admitExclusive())
+    assert.deepEqual(
+      world.done.filter(([name]) => name === 'failExclusive'),
+      [['failExclusive', 2]],
+    )
+    const stuck = await world.admitExclusive()
+    world.isReleasing = false
+    await world.failed(stuck)
+    world.pass(1_000)
+    assert.deepEqual(world.done.at(-2), ['failExclusive', stuck])
+    assert.deepEqual([world.known.stuck, world.known.failures, world.state], [[stuck], 0, 'serving.steady'])
+  })
+
   it('are granted while another dial or a succession is under way, which goes on', async () => {
     for (const world of [new DestinationWorld().want(), (await servingWorld()).retire()]) {
       await world.admit()

@@ -34,6 +34,15 @@ describe('destination machine: dialing', () => {
     assert.equal(world.times('serve'), 1)
   })
 
+  it('takes a forced dial for somebody who wants one, where nothing is in its way', async () => {
+    const world = new DestinationWorld().send({ type: 'dial.forced' })
+    assert.equal(world.state, 'dialing.queued')
+    await world.admit()
+    world.send({ type: 'dial.unwanted' }, { type: 'dial.forced' }).pass(10_000)
+    assert.equal(world.state, 'dialing.opening')
+    assert.equal(world.known.isWanted, true)
+  })
+
   it('spreads the dial when it may not dial now', () => {
     const world = new DestinationWorld()
     world.mayDialNow = false
@@ -139,10 +148,16 @@ describe('destination machine: serving', () => {
   it('ignores what another generation tells of itself', async () => {
     const world = await servingWorld()
     const told = { generation: 99, code: 'ERR_LOST', wasOpen: true }
-    world.send({ type: 'tunnel.proven', generation: 99 }, { type: 'tunnel.draining', ...told }, { type: 'tunnel.ended', ...told })
+    world.send(
+      { type: 'tunnel.proven', generation: 99 },
+      { type: 'tunnel.opened', generation: 99 },
+      { type: 'tunnel.draining', ...told },
+      { type: 'tunnel.ended', ...told },
+    )
     assert.equal(world.state, 'serving.steady')
     assert.equal(world.known.current, 1)
     assert.equal(world.times('serve'), 1)
+    assert.equal(world.times('grantExclusive'), 0)
   })
 
   it('is dormant as soon as its tunnel drains, while that lives beside it', async () => {

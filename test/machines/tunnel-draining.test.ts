@@ -46,6 +46,9 @@ describe('tunnel machine: finishing', () => {
   })
 
   it('takes the shortest grace of all closes', async () => {
+    const first = (await openTunnel()).close({ graceMillis: 300 })
+    assert.equal(first.pass(299).state, GRACEFUL)
+    assert.equal(first.pass(1).state, FORCED)
     const world = (await finishing()).close({ graceMillis: 500 }).close({ graceMillis: 60_000 }).giveBack()
     assert.equal(world.pass(499).state, GRACEFUL)
     assert.equal(world.pass(1).state, FORCED)

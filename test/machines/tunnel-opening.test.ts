@@ -55,6 +55,7 @@ describe('tunnel machine: opening', () => {
       await turn()
       assert.equal(world.state, FORCED)
       assert.equal(world.known.code, code)
+      assert.notEqual(world.known.reason, '')
       assert.deepEqual(world.told, [{ type: 'tunnel.draining', generation: 7, code, wasOpen: false }])
       await world.released()
       assert.equal(world.state, code === undefined ? 'closed' : 'failed')
