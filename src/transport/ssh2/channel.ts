@@ -1,7 +1,9 @@
-import { Duplex } from 'node:stream'
+import { Duplex, type Readable } from 'node:stream'
 import type { ClientChannel } from 'ssh2'
 import type { TunnelError } from '../../errors.ts'
 import type { Held } from '../../owners/scope.ts'
+import { WINDOW_BYTES } from './guard.ts'
+import type { InnerChannel } from './insides.ts'
 
 /** What a channel reports to its connection. */
 export interface Reports {
@@ -25,7 +27,7 @@ export class OwnedChannel {
     stream.on('error', () => {
       // Told by whoever reads it; without a listener it would end the process.
     })
-    for (const readable of [stream, stream.stderr]) {
+    for (const readable of [stream, stream.stderr as Readable]) {
       readable.pause()
       readable.on('data', () => this.count())
     }
@@ -56,8 +58,13 @@ export class OwnedChannel {
     this.#forget()
   }
 
-  /** Lets what still comes run out, whoever pauses it (a pipe to a client that has gone does): ssh2 tells of the close only when all is read. */
+  /**
+   * Lets what lies here run out, whoever pauses it (a pipe to a client that has gone does): ssh2 tells of the close only when all is read. A
+   * window that is full is not opened for it: after a close the server may have given the channel's number to another one.
+   */
   #readOut(): void {
+    const { incoming } = this.stream as unknown as InnerChannel
+    incoming.window = WINDOW_BYTES
     for (const readable of [this.stream, this.stream.stderr]) {
       if (!this.#isEnding) readable.on('pause', () => process.nextTick(() => readable.resume()))
       readable.resume()

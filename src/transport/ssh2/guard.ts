@@ -65,7 +65,9 @@ function guardChannels(client: Client, before: Before, received: (channel: objec
   const { _chanMgr: channels } = insidesOf(client)
   const checkData = (id: number, data: Buffer) => {
     const channel = channels.get(id)
-    if (typeof channel !== 'object') return false
+    // What comes after our close is nobody's. ssh2 would open the window anew for it, and a server that has closed, too, may have given the
+    // channel's number to the next one, which it would then send more than we can take.
+    if (typeof channel !== 'object' || channel.outgoing.state === 'closing') return false
     // ssh2 would push it all the same, which is an error that nobody hears.
     if (channel.incoming.state !== 'open') return 'sent more after the end of its data'
     const unread = channel.readableLength + channel.stderr.readableLength + data.length
