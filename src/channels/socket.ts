@@ -40,10 +40,12 @@ export class ChannelSocket extends Duplex implements TunnelSocket {
     this.remoteAddress = remoteAddress
     this.#hold = hold
     this.whenOpen = new Promise((resolve, reject) => {
-      this.once('connect', () => resolve(this))
-      this.once('close', () =>
-        reject(this.errored ?? new TunnelError('ERR_ABORTED', 'the socket was destroyed before it was open')),
-      )
+      const failed = () => reject(this.errored ?? new TunnelError('ERR_ABORTED', 'the socket was destroyed before it was open'))
+      this.once('close', failed)
+      this.once('connect', () => {
+        this.off('close', failed)
+        resolve(this)
+      })
     })
     quietly(this.whenOpen)
     // Callers that only look at a promise never listen here.
@@ -134,14 +136,16 @@ export class ChannelSocket extends Duplex implements TunnelSocket {
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     clearTimeout(this.#idleTimer)
     this.connecting = false
-    this.#opening.abort(error ?? new TunnelError('ERR_ABORTED', 'the socket was destroyed'))
     const inner = this.#inner
-    if (inner !== undefined && !inner.destroyed) {
+    // An error costs a stack trace: most sockets are destroyed when there is nobody to be given one.
+    const cause = () => error ?? new TunnelError('ERR_ABORTED', 'the socket was destroyed')
+    if (inner === undefined) this.#opening.abort(cause())
+    else if (!inner.destroyed) {
       inner.resume()
       inner.destroy()
     }
     this.#pendingWrite = undefined
-    this.#settle(this.#written, error ?? new TunnelError('ERR_ABORTED', 'the socket was destroyed'))
+    if (this.#written !== undefined) this.#settle(this.#written, cause())
     done(error)
   }
 
