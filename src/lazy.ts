@@ -15,11 +15,13 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   }
 }
 
+const ssh2Transport = once(async () => (await load(() => import('./transport/ssh2/ssh2.ts'))).ssh2Transport)
+
 /** The ssh2 transport, loaded at the first dial: a server that only imports the package pays for neither it nor ssh2. */
 export const lazySsh2: Transport = {
   name: 'ssh2',
   needsDirectory: false,
-  dial: async (dial) => (await load(() => import('./transport/ssh2/ssh2.ts'))).ssh2Transport.dial(dial),
+  dial: async (dial) => (await ssh2Transport()).dial(dial),
 }
 
 /** What is known of host keys, read and remembered from the first dial on. */

@@ -1,16 +1,20 @@
 import type { Duplex } from 'node:stream'
 import type { Client } from 'ssh2'
-import { TunnelError } from '../errors.ts'
 import { load } from './load.ts'
 import type { Held } from './scope.ts'
 
-/** The ssh2 library, loaded at the first dial: importing it costs more than all of our own code. Rejects with `ERR_LOCAL_LIMIT` when descriptors are short. */
-export async function loadSsh2(): Promise<typeof import('ssh2')> {
-  try {
-    return (await load(() => import('ssh2'))).default
-  } catch (cause) {
-    throw new TunnelError('ERR_LOCAL_LIMIT', 'ssh2 could not be loaded: no descriptor is left to read it with', { cause })
-  }
+let loading: Promise<typeof import('ssh2')> | undefined
+
+/** The ssh2 library, loaded at the first dial: importing it costs more than all of our own code. Rejects with `ERR_LOCAL_LIMIT`, and then tries again at the next. */
+export function loadSsh2(): Promise<typeof import('ssh2')> {
+  loading ??= load(() => import('ssh2')).then(
+    (module) => module.default,
+    (error) => {
+      loading = undefined
+      throw error
+    },
+  )
+  return loading
 }
 
 /**
