@@ -163,7 +163,7 @@ describe('containment: what users give, when it throws', () => {
   ]
   for (const [what, connect, code] of connects) {
     it(`\`connect\` ${what}: that dial fails with ${code}, and nothing is left`, async () => {
-      const pool = startPool({ openTimeoutMillis: 100 })
+      const pool = startPool({ openTimeoutMillis: 400 })
       await assert.rejects(pool.acquire({ ...host.target, connect }), { code })
       ;(await pool.acquire(host.target)).release()
       await pool.close()

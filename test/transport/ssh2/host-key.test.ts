@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { HostKeyPolicy, Target } from '../../../src/index.ts'
 import { refusal, startPool } from '../../support/pool.ts'
 import { type Sshd, startSshd } from '../../support/sshd.ts'
+import { until } from '../../support/until.ts'
 
 describe('ssh2: host keys of a real sshd', () => {
   let sshd: Sshd
@@ -62,7 +63,7 @@ describe('ssh2: host keys of a real sshd', () => {
     await writeFile(file('empty'), '')
     const error = await refusal(pool.acquire(under({ knownHosts: file('empty') })), 'ERR_HOST_KEY', 'hostkey')
     assert.ok(error.message.includes(sshd.fingerprint), error.message)
-    assert.match(sshd.log(), /\[preauth\]/)
+    await until(() => /\[preauth\]/.test(sshd.log()), { what: 'sshd to say that nothing was offered' })
     assert.doesNotMatch(sshd.log(), /user root|publickey/)
   })
 
