@@ -4,7 +4,7 @@ import { startFleet } from '../../src/testing/index.ts'
 import { until } from '../support/until.ts'
 import { check, makePool, random } from './world.ts'
 
-const FLAP_MILLIS = 3_500
+const FLAP_MILLIS = 2_500
 
 describe('20 hosts that flap under checks', () => {
   it('have every check settle with an answer or a TunnelError, at a bounded rate of dials, and serve again once they are well', async () => {

@@ -6,7 +6,7 @@ import { listen, makePool, named } from './world.ts'
 describe('B69 an sshd with MaxStartups 2:100:2 and many keys', () => {
   for (const [what, keys, options] of [
     ['when told what it can take', 100, { maxOpeningPerAddress: 2 }],
-    ['by back-off alone', 40, { backoffMinMillis: 20, backoffMaxMillis: 200 }],
+    ['by back-off alone', 25, { backoffMinMillis: 20, backoffMaxMillis: 200 }],
   ] as const) {
     it(`has all up within a bound, ${what}`, async () => {
       await using sshd = await startSshd({ config: { MaxStartups: '2:100:2' } })

@@ -9,22 +9,31 @@ import { listen, makePool, named, startHost } from './world.ts'
 const HELD_MILLIS = 200
 
 describe('the process', () => {
-  it('ends by itself, at once and with code 0, when tunnels are idle', async () => {
-    await using site = await startHost()
-    await using script = await Script.start('idle', site.target)
-    assert.equal(await script.line(), 'open 1')
-    const began = performance.now()
-    assert.equal(await script.end(), 0, script.stderr)
-    assert.ok(performance.now() - began < 1_000)
-    assert.deepEqual(await script.files(), [])
-  })
-
-  it('ends by itself when a destination rests', async () => {
-    await using site = await startHost()
-    site.host.refuse()
-    await using script = await Script.start('resting', site.target)
-    assert.deepEqual([await script.line(), await script.line()], ['ERR_REFUSED', 'resting'])
-    assert.equal(await script.end(), 0, script.stderr)
+  it('ends by itself, at once and with code 0, when tunnels are idle, when a destination rests, and with nothing left when it closes no pool', async () => {
+    const idle = async () => {
+      await using site = await startHost()
+      await using script = await Script.start('idle', site.target)
+      assert.equal(await script.line(), 'open 1')
+      const began = performance.now()
+      assert.equal(await script.end(), 0, script.stderr)
+      assert.ok(performance.now() - began < 1_000)
+      assert.deepEqual(await script.files(), [])
+    }
+    const resting = async () => {
+      await using site = await startHost()
+      site.host.refuse()
+      await using script = await Script.start('resting', site.target)
+      assert.deepEqual([await script.line(), await script.line()], ['ERR_REFUSED', 'resting'])
+      assert.equal(await script.end(), 0, script.stderr)
+    }
+    const returns = async () => {
+      await using site = await startHost()
+      await using script = await Script.start('returns', site.target)
+      assert.ok((await script.line()).startsWith(script.base))
+      assert.equal(await script.end(), 0, script.stderr)
+      assert.deepEqual(await script.files(), [])
+    }
+    await Promise.all([idle(), resting(), returns()])
   })
 
   it('is held by an acquire that is pending', async () => {
@@ -49,19 +58,8 @@ describe('the process', () => {
     assert.equal(await script.end(), 0, script.stderr)
   })
 
-  it('leaves nothing in the runtime base when it returns without closing the pool', async () => {
-    await using site = await startHost()
-    await using script = await Script.start('returns', site.target)
-    assert.ok((await script.line()).startsWith(script.base))
-    assert.equal(await script.end(), 0, script.stderr)
-    assert.deepEqual(await script.files(), [])
-  })
-
-  for (const [mode, signal, end] of [
-    ['exit', 'SIGTERM', 3],
-    ['throw', 'SIGUSR2', 1],
-  ] as const) {
-    it(`B75 leaves nothing when it ends by ${mode} with all in use`, async () => {
+  it('B75 leaves nothing when it ends by process.exit or by a throw with all in use', async () => {
+    const endBy = async (mode: string, signal: NodeJS.Signals, end: number) => {
       await using site = await startHost()
       await using script = await Script.start(mode, site.target)
       await script.line()
@@ -69,8 +67,9 @@ describe('the process', () => {
       assert.equal(await script.end(), end, script.stderr)
       assert.deepEqual(await script.files(), [])
       await until(() => site.host.counts.openChannels === 0)
-    })
-  }
+    }
+    await Promise.all([endBy('exit', 'SIGTERM', 3), endBy('throw', 'SIGUSR2', 1)])
+  })
 
   it('B75 is ended by any signal as without a pool, and what it leaves is swept by the next', async () => {
     const endBy = async (signal: NodeJS.Signals): Promise<void> => {
