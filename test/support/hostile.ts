@@ -23,6 +23,8 @@ export interface HostileOptions {
   readonly config?: Partial<ServerConfig>
   /** Before key exchange; the server does with the connection what this says. */
   readonly serve?: (connection: Connection, insides: Insides) => void
+  /** Never ends its side of a TCP connection. */
+  readonly stays?: boolean
   /** Lets everybody in by default. */
   readonly authenticate?: (context: AuthContext, connection: Connection) => void
 }
@@ -40,7 +42,7 @@ export interface Hostile extends AsyncDisposable {
 }
 
 /** Listens on a free port of 127.0.0.1. */
-export async function startHostile({ config, serve, authenticate }: HostileOptions = {}): Promise<Hostile> {
+export async function startHostile({ config, serve, stays = false, authenticate }: HostileOptions = {}): Promise<Hostile> {
   const hostKey = makeKeyPair()
   const connections: Connection[] = []
   const server = new ssh2.Server({ hostKeys: [hostKey.private], keepaliveInterval: NEVER_MILLIS, ...config }, (connection) => {
@@ -52,7 +54,7 @@ export async function startHostile({ config, serve, authenticate }: HostileOptio
     serve?.(connection, insidesOf(connection))
   })
   const sockets = new Sockets()
-  const door = await Door.open((socket) => server.injectSocket(sockets.add(socket).on('end', () => socket.end())))
+  const door = await Door.open((socket) => server.injectSocket(sockets.add(socket).on('end', () => stays || socket.end())))
   const close = async (): Promise<void> => void (await Promise.all([door.close(), sockets.close()]))
   return {
     target: {

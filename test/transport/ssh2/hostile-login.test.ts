@@ -94,13 +94,13 @@ describe('ssh2: a hostile server at login', () => {
   })
 
   it('that says goodbye and stays is left', async () => {
-    await using host = await startHostile()
+    await using host = await startHostile({ stays: true })
     await using pool = startPool()
     await using lease = await pool.acquire(host.target)
     sendRaw(connectionOf(host.connections), DISCONNECT, 11, 'bye', '')
     await until(() => lease.signal.aborted)
     assert.equal(lease.signal.reason.code, 'ERR_LOST')
-    await until(() => host.open === 0)
+    await until(() => pool.resources().every(({ kind }) => kind !== 'socket'))
   })
 
   for (const [what, text] of [
