@@ -12,18 +12,28 @@ export interface LocalForward {
   takeOver?: true | undefined
 }
 /** The server listens (port 0: read back); connections arrive at `to` on our side. */
-export interface ReverseForward { remote: Remote; to: { port: number; host?: string | undefined } | { socketPath: string } }
+export interface ReverseForward {
+  remote: Remote
+  to: { port: number; host?: string | undefined } | { socketPath: string }
+}
 /** SOCKS5, spoken by us over `connect`. On a TCP endpoint it needs credentials, or `insecure: true`. */
-export interface DynamicForward { socks: true | { username: string; password: string }; listen?: Listen | undefined; insecure?: true | undefined }
+export interface DynamicForward {
+  socks: true | { username: string; password: string }
+  listen?: Listen | undefined
+  insecure?: true | undefined
+}
 export type ForwardSpec = LocalForward | ReverseForward | DynamicForward
 export type Forwards = Readonly<Record<string, ForwardSpec>>
 export type UnixAddress = { readonly socketPath: string }
 export type TcpAddress = { readonly host: string; readonly port: number }
 type ListenAddress<L> = L extends 'tcp' | { port: number } ? TcpAddress : UnixAddress
-export type AddressOf<S extends ForwardSpec> =
-  S extends { remote: infer R } ? (R extends { socketPath: string } ? UnixAddress : TcpAddress)
-  : S extends { listen?: infer L } ? ListenAddress<L>
-  : UnixAddress
+export type AddressOf<S extends ForwardSpec> = S extends { remote: infer R }
+  ? R extends { socketPath: string }
+    ? UnixAddress
+    : TcpAddress
+  : S extends { listen?: infer L }
+    ? ListenAddress<L>
+    : UnixAddress
 export interface Forward<S extends ForwardSpec = ForwardSpec> extends AsyncDisposable {
   readonly kind: 'local' | 'reverse' | 'dynamic'
   readonly address: AddressOf<S>

@@ -34,14 +34,27 @@ export interface Lease<F extends Forwards = NoForwards> extends AsyncDisposable 
   /** The same at once; failures arrive as its 'error'. For libraries that want a socket now (pg's `stream`). */
   socket(to: Remote): TunnelSocket
   /** Any exit status resolves. No bound by default; `maxOutputBytes` 1_048_576 per stream, more is `ERR_EXEC`. */
-  exec(command: string, options?: { signal?: AbortSignal | undefined; timeoutMillis?: number | undefined; input?: string | Uint8Array | undefined; maxOutputBytes?: number | undefined }): Promise<ExecResult>
+  exec(
+    command: string,
+    options?: {
+      signal?: AbortSignal | undefined
+      timeoutMillis?: number | undefined
+      input?: string | Uint8Array | undefined
+      maxOutputBytes?: number | undefined
+    },
+  ): Promise<ExecResult>
   /**
    * Gives the lease back: destroys the sockets and ends the execs made with it, gives up its claims on forwards; others' connections through a shared listener go on.
    * Idempotent. With a fault this generation is not lent again: it drains, nobody else is cut.
    */
   release(fault?: Error): void
 }
-export interface ExecResult { readonly stdout: Buffer; readonly stderr: Buffer; readonly exitCode: number | null; readonly signal: string | null }
+export interface ExecResult {
+  readonly stdout: Buffer
+  readonly stderr: Buffer
+  readonly exitCode: number | null
+  readonly signal: string | null
+}
 /** What node:http, undici and database drivers expect of a socket: ends when the server ends, unless `allowHalfOpen` is set to true before. */
 export interface TunnelSocket extends Duplex {
   readonly connecting: boolean

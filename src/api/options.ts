@@ -56,4 +56,6 @@ export interface PoolOptions {
   /** Keep the stack of each acquire for report(). */
   traceLeases?: boolean | undefined
 }
-export interface Logger { log(level: string, message: string, fields?: Record<string, unknown>): unknown }
+export interface Logger {
+  log(level: string, message: string, fields?: Record<string, unknown>): unknown
+}

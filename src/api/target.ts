@@ -23,10 +23,23 @@ export interface Target {
   /** ssh2 only: supplies the byte stream to the host (SOCKS or HTTP proxy, SSM, IAP). Keyed by reference. */
   connect?: ((to: { host: string; port: number; signal: AbortSignal }) => Promise<Duplex>) | undefined
   /** openssh only. Isolated from every config file unless `configFile` opts in; options are allow-listed by keyword. */
-  openssh?: { configFile?: string | undefined; options?: Readonly<Record<string, string>> | undefined; dangerousOptions?: Readonly<Record<string, string>> | undefined } | undefined
+  openssh?:
+    | {
+        configFile?: string | undefined
+        options?: Readonly<Record<string, string>> | undefined
+        dangerousOptions?: Readonly<Record<string, string>> | undefined
+      }
+    | undefined
 }
 export type TransportName = 'ssh2' | 'openssh'
-export interface Jump { host: string; port?: number | undefined; user?: string | undefined; identity?: Target['identity'] | undefined; hostKey?: HostKeyPolicy | undefined; hostKeyAlias?: string | undefined }
+export interface Jump {
+  host: string
+  port?: number | undefined
+  user?: string | undefined
+  identity?: Target['identity'] | undefined
+  hostKey?: HostKeyPolicy | undefined
+  hostKeyAlias?: string | undefined
+}
 export type StaticIdentity =
   | { path: string; passphrase?: string | undefined; certificate?: string | undefined }
   | { key: string | Uint8Array; passphrase?: string | undefined; certificate?: string | Uint8Array | undefined }
@@ -41,5 +54,6 @@ export type HostKeyPolicy =
   /** `SHA256:…` fingerprints or `ssh-ed25519 AAAA…` lines; several for roll-over. */
   | { pinned: string | readonly string[] }
   /** Remembered in the pool's trust store, or in the file named here. */
-  | 'accept-new' | { acceptNew: string }
+  | 'accept-new'
+  | { acceptNew: string }
   | 'insecure-accept-any'
