@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { startPool } from '../support/pool.ts'
 import { type Sshd, startSshd } from '../support/sshd.ts'
 import { startTcpServer } from '../support/tcp-server.ts'
@@ -7,6 +8,7 @@ import { receive } from '../support/traffic.ts'
 import { until } from '../support/until.ts'
 
 const MIB = 1024 * 1024
+const SLOW = 20
 const BLOCK = Buffer.alloc(64 * 1024, 'x')
 
 /** Sends without end, as fast as it is taken. */
@@ -33,7 +35,7 @@ const pour = (bytes: number) => (socket: Socket) => {
   more()
 }
 
-describe('slow consumers', () => {
+describe('B53: slow consumers', () => {
   let sshd: Sshd
 
   before(async () => {
@@ -41,6 +43,39 @@ describe('slow consumers', () => {
   })
 
   after(() => sshd.close())
+
+  async function throughput(stream: Duplex, bytes: number): Promise<number> {
+    const began = performance.now()
+    assert.equal((await receive(stream)).bytes, bytes)
+    stream.end()
+    return bytes / (performance.now() - began)
+  }
+
+  it('twenty of them cost less than 64 MiB, and others on the connection keep half of their pace', async () => {
+    const bytes = 48 * MIB
+    await using source = await startTcpServer(gush)
+    await using other = await startTcpServer(pour(bytes))
+    await using pool = startPool()
+    await using lease = await pool.acquire(sshd.target)
+    const pace = async () => throughput(await lease.connect({ port: other.port }), bytes)
+    const alone = await pace()
+    global.gc?.()
+    const before = process.memoryUsage().rss
+    const { address } = await lease.forward({ to: { port: source.port } })
+    const slow = await Promise.all([
+      ...Array.from({ length: SLOW / 2 }, () => lease.connect({ port: source.port })),
+      ...Array.from({ length: SLOW / 2 }, async () => connect({ path: address.socketPath }).pause()),
+    ])
+    await until(() => source.open === SLOW)
+    const paces = [await pace(), await pace()]
+    global.gc?.()
+    const grown = (process.memoryUsage().rss - before) / MIB
+    assert.ok(grown < 64, `${grown.toFixed(1)} MiB more`)
+    // The better one: other programs of the machine take their share, too.
+    assert.ok(Math.max(...paces) > alone / 2, `${paces} bytes/ms beside them, ${alone} alone`)
+    for (const stream of slow) stream.destroy()
+    await until(() => pool.resources().every(({ kind }) => kind !== 'channel'))
+  }).timeout(30_000)
 
   it('make reading stop above maxBufferedBytes, and go on when there is room', async () => {
     await using source = await startTcpServer(gush)

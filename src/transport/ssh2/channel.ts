@@ -2,6 +2,7 @@ import { Duplex, type Readable } from 'node:stream'
 import type { ClientChannel } from 'ssh2'
 import type { TunnelError } from '../../errors.ts'
 import type { Held } from '../../owners/scope.ts'
+import { beFrugal } from './frugal.ts'
 import { WINDOW_BYTES } from './guard.ts'
 import type { InnerChannel } from './insides.ts'
 
@@ -28,6 +29,7 @@ export class OwnedChannel {
       // Told by whoever reads it; without a listener it would end the process.
     })
     for (const readable of [stream, stream.stderr as Readable]) {
+      beFrugal(readable)
       readable.pause()
       readable.on('data', () => this.count())
     }
