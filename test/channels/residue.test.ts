@@ -1,85 +1,57 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect } from 'node:net'
-import type { Duplex } from 'node:stream'
-import { type FleetHost, startFleet } from '../../src/testing/index.ts'
+import { request } from 'node:http'
+import { startHost } from '../pool/world.ts'
 import { startPool } from '../support/pool.ts'
 import { until } from '../support/until.ts'
+import { kept, text } from './world.ts'
 
 const REQUESTS = 3_000
-const AT_ONCE = 20
-const REQUEST = 'GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'
+const WARM_UP = 500
+const AT_ONCE = 25
+const HEAP_BYTES = 2 * 1024 * 1024
 
-/** What the heap holds once all garbage is out of it, those promises and streams that settle a few turns later among it. */
-async function heap(): Promise<number> {
-  for (let round = 0; round < 3; round += 1) {
-    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-    global.gc?.()
-  }
+function heap(): number {
+  globalThis.gc?.()
   return process.memoryUsage().heapUsed
 }
 
-/** Bytes of heap per request that stay, over the last two thirds of them. */
-async function slope(requests: number, request: () => Promise<unknown>): Promise<number> {
-  const third = requests / 3
-  const many = async (): Promise<number> => {
-    const lanes = Array.from({ length: AT_ONCE }, async () => {
-      for (let done = 0; done < third / AT_ONCE; done += 1) await request()
-    })
-    await Promise.all(lanes)
-    return await heap()
-  }
-  const before = await many()
-  await many()
-  return ((await many()) - before) / (2 * third)
-}
-
-describe('B18: what short requests leave on a tunnel that stays', () => {
-  // What is compiled while code grows warm stays, too.
-  before(async () => {
-    await using fleet = await startFleet()
-    const host = fleet.hosts[0] as FleetHost
-    await using pool = startPool()
-    await using lease = await pool.acquire(host.target)
-    for (let request = 0; request < REQUESTS / 3; request += 1) await exchange(await lease.connect(host.http))
-  })
-
-  for (const [requests, through] of [
-    [REQUESTS, 'connect'],
-    [REQUESTS, 'a unix forward'],
-    [REQUESTS, 'probes'],
-    [REQUESTS, 'commands'],
+describe('B18 short requests through one tunnel', () => {
+  for (const [how, requests] of [
+    ['connect', REQUESTS],
+    ['a forward', REQUESTS / 3],
   ] as const) {
-    it(`${requests} of them by ${through}: nothing`, async () => {
-      await using fleet = await startFleet()
-      const host = fleet.hosts[0] as FleetHost
+    it(`${requests} of them through ${how} leave nothing`, async () => {
+      await using site = await startHost()
+      const { host } = site
       await using pool = startPool()
-      await using lease = await pool.acquire(host.target, { forwards: { web: { to: host.http } } })
-      const entries = pool.resources().length
-      const { socketPath } = lease.forwards.web.address
-      const ask: Record<typeof through, () => Promise<unknown>> = {
-        connect: async () => exchange(await lease.connect(host.http)),
-        'a unix forward': () => exchange(connect({ path: socketPath })),
-        probes: () => pool.probe(host.target),
-        commands: () => lease.exec('true'),
+      await using lease = await pool.acquire(host.target, { forwards: { http: { to: host.http } } })
+      const { socketPath } = lease.forwards.http.address
+      const ask = async () => {
+        const way =
+          how === 'connect' ? { createConnection: () => lease.socket(host.http) as never } : { socketPath, agent: false }
+        const asked = request({ ...way, path: '/health', headers: { connection: 'close' } }).end()
+        const body = new Promise<string>((resolve, reject) =>
+          asked.on('error', reject).on('response', (response) => resolve(text(response))),
+        )
+        assert.equal(await body, 'ok')
       }
-      const bytes = await slope(requests, ask[through])
-      // A megabyte per 10,000.
-      assert.ok(bytes < 105, `${bytes.toFixed(0)} bytes per request`)
-      await until(() => host.counts.openChannels === 0)
-      await until(() => pool.resources().length === entries)
+      const several = async (count: number) => {
+        const lane = async () => {
+          for (let left = count / AT_ONCE; left > 0; left -= 1) await ask()
+        }
+        await Promise.all(Array.from({ length: AT_ONCE }, lane))
+        await until(() => kept(pool, 'channel').length === 0 && host.counts.openChannels === 0)
+      }
+      await several(WARM_UP)
+      const before = heap()
+      const entries = pool.resources().length
+      await several(requests)
+      await until(() => pool.resources().length <= entries)
+      const growth = heap() - before
+      assert.ok(growth < HEAP_BYTES, `the heap grew by ${growth} bytes`)
+      assert.equal(host.counts.requests, requests + WARM_UP)
+      assert.equal(host.counts.logins, 1)
+      assert.equal(lease.signal.aborted, false)
     })
   }
 })
-
-async function exchange(stream: Duplex): Promise<void> {
-  let answer = ''
-  stream.on('data', (bytes: Buffer) => {
-    answer += bytes
-  })
-  const ended = once(stream, 'end')
-  stream.write(REQUEST)
-  await ended
-  assert.ok(answer.endsWith('ok'), answer)
-  stream.destroy()
-}
