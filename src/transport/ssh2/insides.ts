@@ -5,6 +5,7 @@ const IMPLY_RSA_SHA2 = 1 << 4
 
 /** One channel as ssh2's manager of channels knows it. */
 export interface InnerChannel {
+  type: string
   incoming: { window: number; state: string }
   outgoing: { id: number; state: string }
   readableLength: number
@@ -75,8 +76,11 @@ export function abandonChannel(client: Client, id: number, gone: () => void): vo
     channel.close()
   }
   if (found === undefined) gone()
-  else if (typeof found === 'object') close(found)
-  else {
+  else if (typeof found === 'object') {
+    // Its command was sent, and may run.
+    if (found.type === 'session') signalSession(client, found, 'HUP')
+    close(found)
+  } else {
     const late = (error: Error | undefined, channel: InnerChannel) => (error === undefined ? close(channel) : gone())
     channels.update(id, Object.assign(late, { type: found.type }))
   }
