@@ -103,7 +103,8 @@ export class Exclusives {
         home.tell({ type: 'exclusive.admitted', generation: tunnel.generation })
         if (tunnel.isAttached) return
         home.farewell(tunnel.generation)
-        wish.waiter.reject(new TunnelError('ERR_POOL_CLOSED', 'the destination ends', { phase: 'queued' }))
+        // Its machine broke at birth, or there is nobody left to run it.
+        wish.waiter.reject(tunnel.error ?? new TunnelError('ERR_POOL_CLOSED', 'the destination ends', { phase: 'queued' }))
       },
       (error) => {
         if (!signal.aborted) wish.waiter.reject(error)
