@@ -79,6 +79,7 @@ describe('destination machine: dialing', () => {
     const generation = await world.admit()
     world.send({ type: 'dial.unwanted' }).pass(999).want().pass(10_000)
     assert.equal(world.state, 'dialing.opening')
+    assert.equal(world.known.isWanted, true)
     await world.opened(generation)
     assert.equal(world.state, 'serving.steady')
   })

@@ -168,6 +168,7 @@ describe('destination machine: the bar', () => {
     await world.admit()
     world.send({ type: 'dial.unwanted' }).pass(1_000)
     assert.equal(world.state, 'barred.shut')
+    assert.equal(world.known.dialing, undefined)
     await world.settle()
     assert.deepEqual(world.known.live, [])
   })
