@@ -14,7 +14,7 @@ const GOOD = at('good.test')
 
 function startPool(bad: Manners, options: PoolOptions = {}): Pool {
   const transport = unrulyTransport({ [BAD.host]: bad })
-  return track(new Pool({ openTimeoutMillis: 40, closeGraceMillis: 100, drainTimeoutMillis: 100, ...options }, { transport }))
+  return track(new Pool({ openTimeoutMillis: 40, closeGraceMillis: 2_000, drainTimeoutMillis: 100, ...options }, { transport }))
 }
 
 /** What an acquire of the bad host comes to: a code, or a lease. */

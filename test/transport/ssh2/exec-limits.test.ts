@@ -42,7 +42,7 @@ describe('ssh2: commands at once', () => {
     controller.abort()
     await first
     // The place is free again as soon as the server says so.
-    const ran = await until(() => lease.exec('echo third').catch(() => undefined))
+    const ran = await until(() => lease.exec('echo third').catch(() => undefined), { within: 10_000 })
     assert.equal(String(ran?.stdout), 'third\n')
     assert.equal(lease.signal.aborted, false)
     assert.equal(pool.stats.opened, 1)
