@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import { makeKeyPair } from '../../../src/testing/keys.ts'
-import { insidesOf, startHostile } from '../../support/hostile.ts'
+import { insidesOf, sendRaw, startHostile } from '../../support/hostile.ts'
 import { refusal, startPool } from '../../support/pool.ts'
 import { startSshd } from '../../support/sshd.ts'
 import { echo, startTcpServer } from '../../support/tcp-server.ts'
 import { receive, send } from '../../support/traffic.ts'
 import { until } from '../../support/until.ts'
 
+/** RFC 4250, section 4.1.2. */
+const CHANNEL_OPEN_CONFIRMATION = 91
 const CHANNELS = 4
-const BYTES = 16 * 1024 * 1024
+const MIB = 1024 * 1024
+const BYTES = 16 * MIB
 
 describe('ssh2: a rekey', () => {
   it('B43: every 256 KiB, with 64 MiB each way over four channels and keepalives: every byte arrives', async () => {
@@ -40,6 +43,33 @@ describe('ssh2: a rekey', () => {
     await until(() => lease.signal.aborted)
     assert.equal(lease.signal.reason.code, 'ERR_HOST_KEY')
     await refusal(lease.connect({ port: 1 }), 'ERR_HOST_KEY')
+  })
+
+  it('that the server begins and does not finish is silence: keepalives end it, and what is written meanwhile does not pile up', async () => {
+    await using host = await startHostile({
+      serve: (connection, insides) => {
+        insides._handlers.CHANNEL_OPEN = ((_protocol: unknown, { sender }: { sender: number }) =>
+          sendRaw(connection, CHANNEL_OPEN_CONFIRMATION, sender, 0, 2 ** 32 - 1, 32 * 1024)) as never
+      },
+    })
+    await using pool = startPool({ keepAliveIntervalMillis: 100, keepAliveCountMax: 2 })
+    await using lease = await pool.acquire(host.target)
+    const socket = await lease.connect({ port: 1 })
+    const [connection] = host.connections
+    assert.ok(connection)
+    const insides = insidesOf(connection)
+    insides.rekey()
+    Object.assign(insides, { parse: () => {} })
+    let taken = 0
+    const more = (error?: Error | null): void => {
+      if (error) return
+      taken += MIB
+      socket.write(Buffer.alloc(MIB), more)
+    }
+    more()
+    await until(() => lease.signal.aborted)
+    assert.equal(lease.signal.reason.code, 'ERR_LOST')
+    assert.ok(taken < 8 * MIB, `${taken} bytes were taken`)
   })
 
   it('to the same key goes unnoticed', async () => {
