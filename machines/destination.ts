@@ -162,7 +162,7 @@ export const destinationMachine = words.createMachine({
       after: { rest: 'dormant' },
       on: {
         ...wishes,
-        'tunnel.opened': { guard: 'isExclusive', target: 'dormant', actions: ['lift', 'grantExclusive'] },
+        'tunnel.opened': { guard: 'isExclusive', target: 'dormant', actions: 'grantExclusive' },
         'tunnel.stuck': exclusiveBar(STUCK),
         'tunnel.ended': exclusiveBar(LEFT),
         'destination.reset': { target: 'dormant', actions: FORGET },

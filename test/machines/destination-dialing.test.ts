@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { destinationMachine } from '../../machines/destination.ts'
-import { DestinationWorld, servingWorld } from './destination-world.ts'
-import { turn } from './gates.ts'
+import { DestinationWorld } from './destination-world.ts'
 
 describe('destination machine: dialing', () => {
   it('has six states and a final one at the top', () => {
@@ -61,6 +60,8 @@ describe('destination machine: dialing', () => {
     assert.equal(world.state, 'dormant')
     assert.equal(world.dial.last().signal.aborted, true)
     assert.equal(world.tunnelState(generation), 'draining.releasing.forced')
+    assert.equal(world.tunnel(generation).getSnapshot().context.reason, 'nobody waits for it')
+    assert.equal(world.known.dialing, undefined)
     world.isReleasing = true
     await world.settle()
     assert.deepEqual(world.known.live, [])
@@ -111,6 +112,8 @@ describe('destination machine: dialing', () => {
     assert.equal(world.times('serve'), 0)
     assert.equal(world.state, 'dialing.queued')
     assert.equal(world.tunnelState(old), 'draining.releasing.graceful')
+    assert.equal(world.tunnel(old).getSnapshot().context.reason, 'retired')
+    assert.equal(world.known.dialing, undefined)
     world.isReleasing = true
     const young = await world.admit()
     await world.opened(young)
@@ -124,6 +127,16 @@ describe('destination machine: dialing', () => {
     assert.equal(world.state, 'serving.steady')
   })
 
+  it('dials again, for who still waits, what was ended from elsewhere without a failure', async () => {
+    const world = new DestinationWorld().want()
+    const generation = await world.admit()
+    world.tunnel(generation).send({ type: 'tunnel.close', reason: 'by somebody' })
+    await world.settle()
+    assert.equal(world.state, 'dialing.queued')
+    assert.deepEqual([world.known.dialing, world.known.live, world.known.failures], [undefined, [], 0])
+    assert.equal(world.times('failWaiters'), 0)
+  })
+
   it('ignores a retire where there is nothing to retire', async () => {
     const world = new DestinationWorld()
     assert.equal(world.retire(true).state, 'dormant')
@@ -131,93 +144,5 @@ describe('destination machine: dialing', () => {
     await world.failed(await world.admit())
     assert.equal(world.retire(true).state, 'resting.hushed')
     assert.equal(world.known.mustGo, false)
-  })
-})
-
-describe('destination machine: serving', () => {
-  it('serves when it opens, when the tunnel is proven, and when a dial is forced', async () => {
-    const world = await servingWorld()
-    assert.equal(world.times('serve'), 1)
-    world.tunnel(1).send({ type: 'tunnel.verify' })
-    world.probe.last().open()
-    await turn()
-    assert.equal(world.times('serve'), 2)
-    world.force()
-    assert.equal(world.times('serve'), 3)
-  })
-
-  it('ignores what another generation tells of itself', async () => {
-    const world = await servingWorld()
-    const told = { generation: 99, code: 'ERR_LOST', wasOpen: true }
-    world.send(
-      { type: 'tunnel.proven', generation: 99 },
-      { type: 'tunnel.opened', generation: 99 },
-      { type: 'tunnel.draining', ...told },
-      { type: 'tunnel.ended', ...told },
-    )
-    assert.equal(world.state, 'serving.steady')
-    assert.equal(world.known.current, 1)
-    assert.equal(world.times('serve'), 1)
-    assert.equal(world.times('grantExclusive'), 0)
-  })
-
-  it('is dormant as soon as its tunnel drains, while that lives beside it', async () => {
-    const world = await servingWorld()
-    world.isReleasing = false
-    await world.lost(1)
-    assert.equal(world.state, 'dormant')
-    assert.equal(world.known.current, undefined)
-    assert.deepEqual(world.known.live, [1])
-    world.isReleasing = true
-    await world.settle()
-    assert.deepEqual(world.known.live, [])
-    assert.deepEqual(
-      world.done.filter(([name]) => name === 'depart'),
-      [['depart', 1]],
-    )
-  })
-
-  it('takes a loss for no failure: the first redial is immediate, and only for somebody', async () => {
-    const world = await servingWorld()
-    await world.lost(1)
-    assert.equal(world.state, 'dormant')
-    assert.equal(world.known.failures, 0)
-    const wanted = (await servingWorld()).want()
-    await wanted.lost(1)
-    assert.equal(wanted.state, 'dialing.queued')
-    assert.equal(wanted.admission.last().input.isFailing, false)
-    assert.equal(wanted.times('failWaiters'), 0)
-  })
-
-  it('redials with back-off what opens again and again and serves nobody', async () => {
-    const world = new DestinationWorld().want()
-    const lose = async () => {
-      const generation = await world.admit()
-      await world.opened(generation)
-      await world.lost(generation)
-    }
-    await lose()
-    assert.equal(world.state, 'dialing.queued')
-    for (const longest of [250, 500, 1_000]) {
-      await lose()
-      assert.equal(world.state, 'dialing.pausing')
-      assert.equal(world.pass(longest + 1).state, 'dialing.queued')
-    }
-    assert.equal(world.known.failures, 0)
-    await world.opened(await world.admit())
-    await world
-      .send({ type: 'dial.unwanted' })
-      .want()
-      .lost(world.known.current ?? 0)
-    assert.equal(world.state, 'dialing.queued')
-  })
-
-  it('forgets failures once it has been open for the longest back-off, and not before', async () => {
-    const world = new DestinationWorld().want()
-    await world.failed(await world.admit())
-    world.pass(world.known.restMillis + 1).want()
-    await world.opened(await world.admit())
-    assert.equal(world.pass(29_999).known.failures, 1)
-    assert.equal(world.pass(1).known.failures, 0)
   })
 })

@@ -73,6 +73,8 @@ describe('destination machine: leaving', () => {
     assert.equal(world.tunnelState(1), 'draining.releasing.graceful')
     world.send(DESTROY)
     assert.equal(world.tunnelState(1), 'draining.releasing.forced')
+    world.send(FAULT)
+    assert.equal(world.times('dismissWaiters'), 1)
     world.isReleasing = true
     await world.settle()
     assert.equal(world.state, 'left')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type DestinationWorld, servingWorld } from './destination-world.ts'
+import { DestinationWorld, servingWorld } from './destination-world.ts'
 
 const QUEUED = 'serving.succeeding.queued'
 const OPENING = 'serving.succeeding.opening'
@@ -25,6 +25,7 @@ describe('destination machine: succession', () => {
     assert.equal(world.state, 'serving.steady')
     assert.equal(world.known.current, 2)
     assert.equal(world.tunnelState(1), 'draining.releasing.graceful')
+    assert.equal(world.tunnel(1).getSnapshot().context.reason, 'retired')
     assert.equal(world.times('serve'), 2)
     world.isReleasing = true
     await world.settle()
@@ -63,6 +64,7 @@ describe('destination machine: succession', () => {
     await world.failed(2)
     assert.equal(world.state, 'dormant')
     assert.equal(world.known.current, undefined)
+    assert.equal(world.known.dialing, undefined)
     assert.deepEqual(world.known.live, [])
     assert.equal(world.times('failSuccession'), 1)
     const joined = (await succeedingWorld()).retire(true)
@@ -78,18 +80,36 @@ describe('destination machine: succession', () => {
     world.isReleasing = true
     await world.settle()
     assert.equal(world.state, 'barred.shut')
-    assert.deepEqual(world.known.live, [])
-    assert.equal(world.times('failSuccession'), 1)
+    assert.deepEqual([world.known.live, world.known.current, world.known.dialing], [[], undefined, undefined])
+    assert.deepEqual([world.known.failures, world.times('failWaiters'), world.times('failSuccession')], [1, 1, 1])
   })
 
   it('waits for the successor when the old one is lost meanwhile', async () => {
     const world = (await succeedingWorld()).want()
     await world.lost(1)
     assert.equal(world.state, 'dialing.opening')
+    assert.equal(world.known.current, undefined)
     assert.equal(world.admission.calls.length, 2)
     await world.opened(2)
     assert.equal(world.state, 'serving.steady')
     assert.equal(world.known.current, 2)
+  })
+
+  it('waits for it, too, when all it hears of the old one is its end', async () => {
+    const world = await succeedingWorld()
+    world.send({ type: 'tunnel.ended', generation: 1, code: undefined, wasOpen: true })
+    assert.equal(world.state, 'dialing.opening')
+    assert.deepEqual([world.known.current, world.known.live, world.times('depart')], [undefined, [2], 1])
+  })
+
+  it('stands in line for its place like a healthy one: the current one serves', async () => {
+    const world = new DestinationWorld().want()
+    await world.failed(await world.admit())
+    world.pass(world.known.restMillis + 1)
+    await world.opened(await world.admit())
+    world.retire()
+    assert.equal(world.known.failures, 1)
+    assert.equal(world.admission.last().input.isFailing, false)
   })
 
   it('judges the successor like any dial once the old one is lost', async () => {
@@ -117,6 +137,7 @@ describe('destination machine: succession', () => {
     world.isReleasing = false
     await world.retire().settle()
     assert.equal(world.state, 'dormant')
+    assert.equal(world.known.current, undefined)
     assert.equal(world.tunnelState(1), 'draining.releasing.graceful')
     assert.equal(world.admission.calls.length, 1)
     assert.equal(world.times('failSuccession'), 0)
@@ -162,55 +183,5 @@ describe('destination machine: succession', () => {
     const told = { generation: 99, code: 'ERR_LOST', wasOpen: false }
     world.send({ type: 'tunnel.opened', generation: 99 }, { type: 'tunnel.ended', ...told }, { type: 'tunnel.stuck', ...told })
     assert.equal(world.state, OPENING)
-  })
-})
-
-describe('destination machine: lifetime', () => {
-  const times = { maxLifetimeMillis: 60_000 }
-
-  it('ends with a successor when somebody uses the tunnel', async () => {
-    const world = await servingWorld(times)
-    assert.equal(world.pass(59_999).state, 'serving.steady')
-    assert.equal(world.pass(1).state, QUEUED)
-    await world.opened(await world.admit())
-    assert.equal(world.known.current, 2)
-    assert.equal(world.pass(59_999).state, 'serving.steady')
-    assert.equal(world.pass(1).state, QUEUED)
-  })
-
-  it('just closes a tunnel that nobody uses', async () => {
-    const world = await servingWorld(times)
-    world.isIdle = true
-    await world.pass(60_000).settle()
-    assert.equal(world.state, 'dormant')
-    assert.equal(world.admission.calls.length, 1)
-    assert.deepEqual(world.known.live, [])
-  })
-
-  it('is tried again after the longest back-off when no successor opened', async () => {
-    const world = (await servingWorld(times)).pass(60_000)
-    for (let tries = 0; tries < 3; tries += 1) {
-      await world.failed(await world.admit())
-      assert.equal(world.pass(29_999).state, 'serving.steady')
-      assert.equal(world.pass(1).state, QUEUED)
-    }
-    await world.opened(await world.admit())
-    assert.equal(world.pass(30_001).state, 'serving.steady')
-  })
-
-  it('is not forgotten when it passes while a retire is under way that fails', async () => {
-    const world = (await servingWorld(times)).pass(59_000).retire()
-    await world.admit()
-    assert.equal(world.pass(1_000).admission.calls.length, 2)
-    await world.failed(2)
-    assert.equal(world.state, 'serving.steady')
-    assert.equal(world.pass(30_000).state, QUEUED)
-  })
-
-  it('is not made up for by a retire that failed before it', async () => {
-    const world = (await servingWorld(times)).retire()
-    await world.failed(await world.admit())
-    assert.equal(world.pass(59_999).state, 'serving.steady')
-    assert.equal(world.pass(1).state, QUEUED)
   })
 })
