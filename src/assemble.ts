@@ -8,7 +8,7 @@ import type { PoolOptions } from './api/options.ts'
 import { Buffered } from './channels/buffered.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { TunnelError } from './errors.ts'
-import { lazyDirectories, lazySsh2, lazyTrust } from './lazy.ts'
+import { lazyDirectories, lazyOpenssh, lazySsh2, lazyTrust } from './lazy.ts'
 import { DialLimits } from './limits/dial-limits.ts'
 import { Room } from './limits/room.ts'
 import { Facts } from './observe/facts.ts'
@@ -39,7 +39,7 @@ function counter(): () => number {
 }
 
 /** Checks the options and makes the parts of a pool; opens nothing. */
-export function assemble(given: PoolOptions | undefined, { clock = systemClock, transport = lazySsh2 }: Replacements): Assembly {
+export function assemble(given: PoolOptions | undefined, { clock = systemClock, transport }: Replacements): Assembly {
   if (process.platform === 'win32') throw new TunnelError('ERR_UNSUPPORTED', 'Windows is not supported: run under WSL')
   const options = resolvePoolOptions(given)
   const ledger = new Ledger()
@@ -69,7 +69,7 @@ export function assemble(given: PoolOptions | undefined, { clock = systemClock, 
     trust: lazyTrust(),
     buffered: new Buffered(options.maxBufferedBytes),
     directories: lazyDirectories({ base: options.runtimeDirectory, scope, clock }),
-    transport,
+    transports: { ssh2: transport ?? lazySsh2, openssh: transport ?? lazyOpenssh },
     idle,
     tunnels: new Map(),
     nextGeneration: counter(),

@@ -24,6 +24,15 @@ export const lazySsh2: Transport = {
   dial: async (dial) => (await ssh2Transport()).dial(dial),
 }
 
+const opensshTransport = once(async () => (await load(() => import('./transport/openssh/openssh.ts'))).opensshTransport)
+
+/** The openssh transport, loaded at its first dial. */
+export const lazyOpenssh: Transport = {
+  name: 'openssh',
+  needsDirectory: true,
+  dial: async (dial) => (await opensshTransport()).dial(dial),
+}
+
 /** What is known of host keys, read and remembered from the first dial on. */
 export function lazyTrust(): Trust {
   const trust = once(async () => (await load(() => import('./trust/host-keys.ts'))).createTrust())

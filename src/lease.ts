@@ -44,7 +44,7 @@ export class UserLease<F extends Forwards> implements Lease<F> {
   }
 
   get transport(): TransportName {
-    return this.#record.tunnel.parts.transport.name
+    return this.#record.tunnel.target.transport
   }
 
   get signal(): AbortSignal {

@@ -1,3 +1,4 @@
+import type { TransportName } from '../api/target.ts'
 import type { Buffered } from '../channels/buffered.ts'
 import type { Clock } from '../clock.ts'
 import type { DialLimits } from '../limits/dial-limits.ts'
@@ -29,7 +30,7 @@ export interface Parts {
   readonly trust: Trust
   readonly buffered: Buffered
   readonly directories: Pick<RuntimeDirectory, 'tunnelDirectory'>
-  readonly transport: Transport
+  readonly transports: Readonly<Record<TransportName, Transport>>
   /** Open tunnels without a lease, the least recently used first. */
   readonly idle: Set<Tunnel>
   /** Every tunnel whose actor may still run, by generation. */

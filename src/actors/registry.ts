@@ -86,7 +86,7 @@ export class Registry {
   }
 
   #make(target: ResolvedTarget): Destination {
-    const { options, clock, transport } = this.#parts
+    const { options, clock, transports } = this.#parts
     const destination = new Destination(this.#parts, target)
     this.#byKey.set(target.key, destination)
     this.#byId.set(target.id, destination)
@@ -95,7 +95,7 @@ export class Registry {
       clock: clock as never,
       input: {
         id: target.id,
-        needsDirectory: transport.needsDirectory,
+        needsDirectory: transports[target.transport].needsDirectory,
         times: destinationTimes(options),
         tunnelTimes: this.#tunnelTimes,
       },

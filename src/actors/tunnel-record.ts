@@ -68,10 +68,11 @@ export class TunnelRecord {
   }
 
   #opened(): void {
-    const { tally, facts, clock, transport } = this.#tunnel.parts
+    const { parts, target } = this.#tunnel
+    const { tally, facts, clock } = parts
     tally.opened += 1
     const openMillis = clock.now() - this.#bornAt
-    facts.publish('tunnel.opened', { ...this.#name, transport: transport.name, openMillis, phases: { ...this.phases } })
+    facts.publish('tunnel.opened', { ...this.#name, transport: target.transport, openMillis, phases: { ...this.phases } })
   }
 
   #draining(code: string | undefined): void {

@@ -140,9 +140,11 @@ export class Tunnel {
   async #open(signal: AbortSignal): Promise<void> {
     const { parts, target, scope } = this
     try {
-      const connection = await parts.transport.dial({
+      const connection = await parts.transports[target.transport].dial({
         target,
         scope,
+        jump: undefined,
+        directory: () => this.makeDirectory(),
         signal,
         clock: parts.clock,
         trust: parts.trust,

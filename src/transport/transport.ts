@@ -1,10 +1,11 @@
 import type { Duplex } from 'node:stream'
-import type { Remote } from '../api/forward.ts'
+import type { Remote, TcpAddress, UnixAddress } from '../api/forward.ts'
 import type { ExecResult } from '../api/lease.ts'
 import type { TransportName } from '../api/target.ts'
 import type { Buffered } from '../channels/buffered.ts'
 import type { Clock } from '../clock.ts'
 import type { TunnelError } from '../errors.ts'
+import type { OwnedDirectory } from '../owners/directory/directory.ts'
 import type { Scope } from '../owners/scope.ts'
 import type { ResolvedTarget } from '../target.ts'
 import type { Trust } from '../trust/trust.ts'
@@ -17,6 +18,10 @@ export interface Dial {
   readonly target: ResolvedTarget
   /** Owns whatever the dial makes, from before it exists; what arrives after `signal` aborted is freed by it. */
   readonly scope: Scope
+  /** The connection of the last hop, leased for as long as this tunnel lives; `undefined`: the host is reached directly. */
+  readonly jump: Connection | undefined
+  /** The tunnel's private directory (0700), made when first asked for, removed with the scope. */
+  readonly directory: () => Promise<OwnedDirectory>
   /** Ends the dial; its reason is a TunnelError. Deadlines are the caller's. */
   readonly signal: AbortSignal
   readonly clock: Clock
@@ -54,6 +59,22 @@ export interface Run extends Bounds {
   readonly maxOutputBytes: number
 }
 
+/** A connection that came in at the server's listener and waits to be taken. */
+export interface Arrival {
+  /** Takes it: a stream like one of `openChannel`. Call it once, before `reject`. */
+  accept(): Duplex
+  /** Refuses it, so that whoever connected sees a failure and not an end of data. */
+  reject(): void
+}
+
+/** Where the server listens for us. */
+export interface ReverseListener {
+  /** As the server told it: its port, if 0 was asked for. */
+  readonly address: TcpAddress | UnixAddress
+  /** Asks the server to listen no longer; what was accepted goes on. Resolves also when the connection is gone. */
+  close(bounds: Bounds): Promise<void>
+}
+
 /** One SSH connection that is up. All that stands on a tunnel (sockets, listeners, agents) needs no more than this. */
 export interface Connection {
   /** Address and port of the other end, as the kernel says. */
@@ -70,6 +91,13 @@ export interface Connection {
    * Rejects with `ERR_CHANNEL_REFUSED`, `ERR_PROHIBITED` (the server's reason), `ERR_CHANNEL_TIMEOUT`, `ERR_ABORTED` or `ERR_LOST`.
    */
   openChannel(to: Remote, bounds: Bounds): Promise<Duplex>
+  /**
+   * Has the server listen, and calls back for each connection that comes in there. It ends with the connection.
+   * Rejects with `ERR_FORWARD_FAILED`, `ERR_PROHIBITED`, `ERR_CHANNEL_TIMEOUT`, `ERR_ABORTED` or `ERR_LOST`.
+   */
+  requestReverse(remote: Remote, arrived: (arrival: Arrival) => void, bounds: Bounds): Promise<ReverseListener>
+  /** Control socket through which another ssh can reach further hosts; openssh only. */
+  readonly controlPath: string | undefined
   /** Runs a command; any exit status resolves. */
   exec(command: string, run: Run): Promise<ExecResult>
   /** A round trip through the server; rejects when none came in time. */

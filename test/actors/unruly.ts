@@ -9,6 +9,7 @@ export type Manners = (dial: Dial) => Promise<Connection>
 /** A connection of nothing but an entry in its scope; `lose` ends it. */
 export class FakeConnection implements Connection {
   readonly remoteAddress = undefined
+  readonly controlPath = undefined
   error: TunnelError | undefined
   provenAt = systemClock.now()
   readonly #listeners = new Set<(error: TunnelError) => void>()
@@ -39,6 +40,10 @@ export class FakeConnection implements Connection {
     const held = this.#dial.scope.hold('channel', 'fake', { force: () => stream.destroy() })
     stream.once('close', () => held.strike())
     return stream
+  }
+
+  requestReverse(): Promise<never> {
+    return Promise.reject(new TunnelError('ERR_FORWARD_FAILED', 'not here'))
   }
 
   exec(): Promise<never> {

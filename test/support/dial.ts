@@ -26,6 +26,10 @@ export async function dialBare(target: Target): Promise<BareConnection> {
     const connection = await ssh2Transport.dial({
       target: new Targets(resolvePoolOptions()).resolve(target),
       scope,
+      jump: undefined,
+      directory: async () => {
+        throw new Error('a bare dial has no directory')
+      },
       signal: new AbortController().signal,
       clock: systemClock,
       trust: createTrust(),

@@ -21,6 +21,7 @@ type Ask = (answer: (error: Error | undefined, channel: ClientChannel) => void) 
 
 /** One connection of ssh2 that is up, on a stream that its scope owns. */
 export class Ssh2Connection implements Connection {
+  readonly controlPath = undefined
   readonly remoteAddress: string | undefined
   error: TunnelError | undefined
   provenAt: number
@@ -98,6 +99,11 @@ export class Ssh2Connection implements Connection {
         ? (answer) => this.#client.openssh_forwardOutStreamLocal(to.socketPath, answer)
         : (answer) => this.#client.forwardOut('127.0.0.1', 0, to.host ?? '127.0.0.1', to.port, answer)
     return (await this.#open(remoteName(to), ask, bounds)).stream
+  }
+
+  /** Not there yet: refused where forwards are checked. */
+  async requestReverse(): Promise<never> {
+    throw new TunnelError('ERR_UNSUPPORTED', 'reverse forwards are not in this release yet')
   }
 
   async exec(command: string, run: Run): Promise<ExecResult> {

@@ -1,0 +1,11 @@
+import { unsupportedTransport } from '../../target/unsupported.ts'
+import type { Transport } from '../transport.ts'
+
+/** The transport by a child; not there yet, and refused where a target is checked. */
+export const opensshTransport: Transport = {
+  name: 'openssh',
+  needsDirectory: true,
+  dial: async () => {
+    throw unsupportedTransport()
+  },
+}
