@@ -116,9 +116,15 @@ describe('the packed tarball in a project of its own', function () {
 
   for (const [runner, command, file, count] of [
     ['mocha', ['node_modules/mocha/bin/mocha.js'], 'mocha.test.mjs', /2 passing/],
+    [
+      'mocha',
+      ['node_modules/mocha/bin/mocha.js', '--require', './node_modules/ssh-warren/dist/src/testing/mocha.js'],
+      'root-hooks.test.mjs',
+      /1 passing/,
+    ],
     ["Node's runner", ['--test'], 'node.test.mjs', /# pass 1\b[\s\S]*# fail 0/],
   ] as const) {
-    it(`tests a small server with ssh-warren/testing in ${runner}`, async () => {
+    it(`tests a small server with ssh-warren/testing in ${runner}: ${file}`, async () => {
       await cp(join(root, 'examples/testing'), join(directory, 'testing'), { recursive: true })
       const { stdout } = await run(process.execPath, [...command, `testing/${file}`], { cwd: directory })
       assert.match(stdout, count)
