@@ -20,10 +20,10 @@ const STRICT = {
   types: ['node'],
 }
 
-/** The TypeScript blocks of the README, each a module of its own. */
-async function readmeBlocks(): Promise<string[]> {
-  const readme = await readFile(join(root, 'README.md'), 'utf8')
-  return [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => `${code}\nexport {}\n`)
+/** The TypeScript blocks of a page, each a module of its own. */
+async function blocksOf(page: string): Promise<string[]> {
+  const text = await readFile(join(root, page), 'utf8')
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => `${code}\nexport {}\n`)
 }
 
 async function compile(directory: string, files: readonly string[], skipLibCheck: boolean): Promise<void> {
@@ -71,13 +71,17 @@ describe('the packed tarball in a project of its own', function () {
     ])
   })
 
-  it('type-checks with every strictness and without skipLibCheck, as does each block of the README', async () => {
-    const blocks = await readmeBlocks()
-    assert.ok(blocks.length >= 3, 'the README shows no code')
+  it('type-checks with every strictness and without skipLibCheck, as does each block of the README and of docs', async () => {
     const files: string[] = []
-    for (const [index, block] of blocks.entries()) {
-      files.push(`readme-${index}.ts`)
-      await writeFile(join(directory, `readme-${index}.ts`), block)
+    for (const page of ['README.md', ...(await readdir(join(root, 'docs'))).map((name) => `docs/${name}`)]) {
+      if (!page.endsWith('.md')) continue
+      const blocks = await blocksOf(page)
+      if (page === 'README.md') assert.ok(blocks.length >= 3, 'the README shows no code')
+      for (const [index, block] of blocks.entries()) {
+        const file = `${page.replaceAll(/\W/g, '-')}-${index}.ts`
+        files.push(file)
+        await writeFile(join(directory, file), block)
+      }
     }
     await compile(directory, files, false)
   })
@@ -90,22 +94,21 @@ describe('the packed tarball in a project of its own', function () {
     await compile(directory, ['machines.ts'], true)
   })
 
-  it('runs: the README’s leak test against an embedded fleet', async () => {
-    const block = (await readmeBlocks()).find((code) => code.includes('assertNoLeaks'))
-    assert.ok(block)
-    const bundled = join(directory, 'run.mjs')
-    const esbuild = join(root, 'node_modules/esbuild/bin/esbuild')
-    await writeFile(join(directory, 'run.ts'), block)
-    await run(esbuild, [
-      join(directory, 'run.ts'),
-      '--format=esm',
-      '--target=node20',
-      `--outfile=${bundled}`,
-      '--log-level=error',
-    ])
-    const { stdout } = await run(process.execPath, [bundled], { cwd: directory, timeout: 30_000 })
-    assert.match(stdout, /HTTP\/1\.[01] 200 OK[\s\S]*ok/)
-  })
+  for (const [page, said] of [
+    ['README.md', /HTTP\/1\.[01] 200 OK[\s\S]*ok/],
+    ['docs/testing.md', /^ERR_LOST$/m],
+  ] as const) {
+    it(`runs: the leak test of ${page} against an embedded fleet`, async () => {
+      const block = (await blocksOf(page)).find((code) => code.includes('assertNoLeaks'))
+      assert.ok(block)
+      const [source, bundled] = [join(directory, 'run.ts'), join(directory, 'run.mjs')]
+      const esbuild = join(root, 'node_modules/esbuild/bin/esbuild')
+      await writeFile(source, block)
+      await run(esbuild, [source, '--format=esm', '--target=node20', `--outfile=${bundled}`, '--log-level=error'])
+      const { stdout } = await run(process.execPath, [bundled], { cwd: directory, timeout: 30_000 })
+      assert.match(stdout, said)
+    })
+  }
 
   it('its command runs', async () => {
     const { stdout } = await run(process.execPath, [join(packed, 'dist/src/cli/main.js'), 'demo', '--plain', '--seconds', '2'], {
