@@ -11,7 +11,7 @@ import { keepAlive } from '../keepalive.ts'
 import type { Bounds, Connection, Dial, Run } from '../transport.ts'
 import { OwnedChannel } from './channel.ts'
 import { channelError, lossError } from './classify.ts'
-import { collect } from './exec.ts'
+import { collect, type Exit, noExit, watchExit } from './exec.ts'
 import { abandonChannel, lastAsked, signalSession } from './insides.ts'
 import { Reading } from './reading.ts'
 import { Writing } from './writing.ts'
@@ -109,13 +109,19 @@ export class Ssh2Connection implements Connection {
   async exec(command: string, run: Run): Promise<ExecResult> {
     const { clock, channelTimeoutMillis } = this.#dial
     const began = clock.now()
-    const channel = await this.#open('exec', (answer) => this.#client.exec(command, answer), {
+    let exit: () => Exit = noExit
+    const ask: Ask = (answer) =>
+      this.#client.exec(command, (error, stream) => {
+        if (stream !== undefined) exit = watchExit(stream)
+        answer(error, stream)
+      })
+    const channel = await this.#open('exec', ask, {
       signal: run.signal,
       timeoutMillis: Math.min(run.timeoutMillis, channelTimeoutMillis),
     })
     const left = Math.max(0, run.timeoutMillis - (clock.now() - began))
     try {
-      return await collect(channel.stream, run, { lost: () => this.error, clock, leftMillis: left })
+      return await collect(channel.stream, run, { lost: () => this.error, exit, clock, leftMillis: left })
     } catch (error) {
       // To close the channel ends no process that neither reads nor writes.
       if (this.error === undefined) signalSession(this.#client, channel.stream, 'HUP')

@@ -6,10 +6,26 @@ import { TunnelError } from '../../errors.ts'
 import { shown } from '../../shown.ts'
 import type { Run } from '../transport.ts'
 
+/** How a command has ended: by its status, by a signal, or untold. */
+export type Exit = Pick<ExecResult, 'exitCode' | 'signal'>
+
+/** Nothing has been told. */
+export const noExit = (): Exit => ({ exitCode: null, signal: null })
+
+/** Listens for how a command ends, which a server may tell in the same breath in which it starts it: call this in the callback that brings the channel. */
+export function watchExit(stream: ClientChannel): () => Exit {
+  let exit = noExit()
+  stream.on('exit', (exitCode: number | null, signal?: string) => {
+    exit = { exitCode, signal: signal === undefined ? null : shown(signal, 40) }
+  })
+  return () => exit
+}
+
 /** What a command runs under. */
 export interface Circumstances {
   /** Why the connection is gone, if it is. */
   readonly lost: () => TunnelError | undefined
+  readonly exit: () => Exit
   readonly clock: Clock
   /** What is left of the command's time. */
   readonly leftMillis: number
@@ -40,10 +56,8 @@ class Output {
 }
 
 /** Writes a command's input and gathers what it says until its channel closes. Rejects when there is too much of it, when time is up, or when the connection is lost. */
-export function collect(stream: ClientChannel, run: Run, { lost, clock, leftMillis }: Circumstances): Promise<ExecResult> {
+export function collect(stream: ClientChannel, run: Run, { lost, exit, clock, leftMillis }: Circumstances): Promise<ExecResult> {
   return new Promise<ExecResult>((resolve, reject) => {
-    let exitCode: number | null = null
-    let exitSignal: string | null = null
     const fail = (error: unknown) => {
       clock.clearTimeout(timer)
       takeBack()
@@ -67,12 +81,8 @@ export function collect(stream: ClientChannel, run: Run, { lost, clock, leftMill
       if (error !== undefined) return fail(error)
       clock.clearTimeout(timer)
       takeBack()
-      resolve({ stdout: stdout.content, stderr: stderr.content, exitCode, signal: exitSignal })
+      resolve({ stdout: stdout.content, stderr: stderr.content, ...exit() })
     }
-    stream.on('exit', (code: number | null, signal?: string) => {
-      exitCode = code
-      exitSignal = signal === undefined ? null : shown(signal, 40)
-    })
     stream.on('error', fail)
     // Of the two ends of data the one of stderr may be told later.
     stream.on('close', () => (stream.stderr.readableEnded || lost() ? finish() : stream.stderr.once('end', finish)))
