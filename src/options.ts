@@ -48,11 +48,11 @@ const DEFAULTS: ResolvedPoolOptions = Object.freeze({
 const NAMES: ReadonlySet<string> = new Set([...Object.keys(POOL_RULES), 'closeOnSignals'])
 
 function refusal(issue: Issue, given: PoolOptions): TunnelError {
-  if (issue.code === 'unrecognized_keys') return unknownName(String(issue.keys[0]), NAMES)
   let value: unknown = given
   for (const step of issue.path) value = (value as Record<PropertyKey, unknown>)[step]
-  const [name, ...rest] = issue.path.map(String)
-  return invalidOption(`${name}${rest.map((index) => `[${index}]`).join('')}`, issue.message, value)
+  const [name = '', ...rest] = issue.path.map(String)
+  if (issue.expected === undefined) return unknownName(name, NAMES)
+  return invalidOption(`${name}${rest.map((index) => `[${index}]`).join('')}`, issue.expected, value)
 }
 
 /**

@@ -44,7 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/secret.ts': ['node:'],
   'src/remote.ts': ['type src/api/'],
   // Checked at the edge; the one thing they ask of owners is how long a path may be.
-  'src/options': [...LEAVES, ...OPTIONS, 'type zod', 'type src/transport/transport.ts', 'src/owners/directory/path-length.ts'],
+  'src/options': [...LEAVES, ...OPTIONS, 'valibot', 'type src/transport/transport.ts', 'src/owners/directory/path-length.ts'],
   'src/target': [...LEAVES, ...OPTIONS],
   'src/limits/': [...LEAVES, 'src/limits/', 'type src/options.ts'],
   // What the operating system gives: no machines, no actors.

@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module'
 import { constants } from 'node:os'
-import type * as Mini from 'zod/mini'
+import { array, custom, optional, safeParse, strictObject } from 'valibot'
 import type { Logger, PoolOptions } from '../api/options.ts'
 import { absolutePath, count, duration, flag, limit, type Rule, room, transport } from './rules.ts'
 
@@ -46,23 +45,27 @@ export const POOL_RULES = {
   traceLeases: flag,
 } as const satisfies { [Name in Exclude<keyof PoolOptions, 'closeOnSignals'>]-?: Rule<NonNullable<PoolOptions[Name]>> }
 
-function build() {
-  // Every entry of zod takes 38 to 57 ms to import, xstate 16: it is loaded when the first pool with options is made, not with the package.
-  const z = createRequire(import.meta.url)('zod/mini') as typeof Mini
-  const value = <T>(rule: Rule<T>) => z.custom<T>((given) => rule.accepts(given), rule.expected)
-  const shape = Object.fromEntries(Object.entries(POOL_RULES).map(([name, rule]) => [name, z.optional(value<unknown>(rule))]))
-  return z.strictObject({ ...shape, closeOnSignals: z.optional(z.array(value(signalName), 'an array of signal names')) })
+const value = <T>(rule: Rule<T>) => custom<T>((given) => rule.accepts(given), rule.expected)
+
+const schema = strictObject({
+  ...Object.fromEntries(Object.entries(POOL_RULES).map(([name, rule]) => [name, optional(value<unknown>(rule))])),
+  closeOnSignals: optional(array(value(signalName), 'an array of signal names')),
+})
+
+/** The first thing that is wrong with a pool's options. */
+export interface Issue {
+  /** From the option inwards. */
+  readonly path: readonly PropertyKey[]
+  /** What is expected there; `undefined`: there is no option of that name. */
+  readonly expected: string | undefined
 }
-
-let schema: ReturnType<typeof build> | undefined
-
-/** What zod found wrong. */
-export type Issue = Mini.core.$ZodIssue
 
 /** Checks a pool's options, each by its rule, and copies them. */
 export function parse(given: PoolOptions): { options: PoolOptions } | { issue: Issue } {
-  schema ??= build()
-  const { data, error } = schema.safeParse(given)
-  const issue = error?.issues[0]
-  return issue === undefined ? { options: data as PoolOptions } : { issue }
+  const { output, issues } = safeParse(schema, given, { abortEarly: true })
+  const issue = issues?.[0]
+  if (issue === undefined) return { options: output as PoolOptions }
+  const isUnknown = issue.type === 'strict_object'
+  const path = (issue.path ?? []).map(({ key }) => key as PropertyKey)
+  return { issue: { path, expected: isUnknown ? undefined : issue.message } }
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { type Consumer, installPacked } from '../support/packed.ts'
 
 const run = promisify(execFile)
 const root = process.cwd()
@@ -36,29 +36,23 @@ async function compile(directory: string, files: readonly string[], skipLibCheck
 
 describe('the packed tarball in a project of its own', function () {
   this.timeout(120_000)
+  let consumer: Consumer
   let directory: string
   let packed: string
 
   before(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'warren-consumer-'))
-    await run('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: root })
-    const tarball = (await readdir(directory)).find((name) => name.endsWith('.tgz'))
-    assert.ok(tarball, 'npm pack made no tarball')
-    packed = join(directory, 'node_modules/ssh-warren')
-    await mkdir(packed, { recursive: true })
-    await run('tar', ['-xzf', join(directory, tarball), '-C', packed, '--strip-components=1'])
+    consumer = await installPacked()
+    directory = consumer.directory
+    packed = consumer.packed
     // What `npm install` would bring, from here: the registry is not asked twice.
-    const { dependencies } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8')) as {
-      dependencies: Record<string, string>
-    }
     await mkdir(join(directory, 'node_modules/@types'))
-    for (const name of [...Object.keys(dependencies), '@types/node', 'mocha']) {
+    for (const name of [...consumer.dependencies, '@types/node', 'mocha']) {
       await symlink(join(root, 'node_modules', name), join(directory, 'node_modules', name))
     }
     await writeFile(join(directory, 'package.json'), JSON.stringify({ name: 'consumer', type: 'module' }))
   })
 
-  after(() => rm(directory, { recursive: true, force: true }))
+  after(() => consumer[Symbol.asyncDispose]())
 
   it('holds what it needs and nothing else', async () => {
     assert.deepEqual((await readdir(packed)).sort(), [
@@ -134,8 +128,8 @@ describe('the packed tarball in a project of its own', function () {
     })
   }
 
-  it('loads neither ssh2 nor zod nor commander nor winston when it is only imported', async () => {
-    const script = `import 'ssh-warren'\nconst { createRequire } = await import('node:module')\nconst loaded = Object.keys(createRequire(import.meta.url).cache)\nconsole.log(loaded.filter((f) => /node_modules.(ssh2|zod|commander|winston|tmp|yaml|cli-table3|log-update)/.test(f)).length)\n`
+  it('loads neither ssh2 nor commander nor winston when it is only imported', async () => {
+    const script = `import 'ssh-warren'\nconst { createRequire } = await import('node:module')\nconst loaded = Object.keys(createRequire(import.meta.url).cache)\nconsole.log(loaded.filter((f) => /node_modules.(ssh2|commander|winston|tmp|yaml|cli-table3|log-update)/.test(f)).length)\n`
     await writeFile(join(directory, 'import.mjs'), script)
     const { stdout } = await run(process.execPath, ['import.mjs'], { cwd: directory })
     assert.equal(stdout.trim(), '0')
