@@ -1,5 +1,6 @@
 import type { RuntimeDirectory } from './owners/directory/runtime-directory.ts'
 import { load } from './owners/load.ts'
+import type { OpensshOptions } from './transport/openssh/openssh.ts'
 import type { Transport } from './transport/transport.ts'
 import type { Trust } from './trust/trust.ts'
 
@@ -24,13 +25,10 @@ export const lazySsh2: Transport = {
   dial: async (dial) => (await ssh2Transport()).dial(dial),
 }
 
-const opensshTransport = once(async () => (await load(() => import('./transport/openssh/openssh.ts'))).opensshTransport)
-
 /** The openssh transport, loaded at its first dial. */
-export const lazyOpenssh: Transport = {
-  name: 'openssh',
-  needsDirectory: true,
-  dial: async (dial) => (await opensshTransport()).dial(dial),
+export function lazyOpenssh(options: OpensshOptions): Transport {
+  const transport = once(async () => (await load(() => import('./transport/openssh/openssh.ts'))).opensshTransport(options))
+  return { name: 'openssh', needsDirectory: true, dial: async (dial) => (await transport()).dial(dial) }
 }
 
 /** What is known of host keys, read and remembered from the first dial on. */

@@ -3,7 +3,6 @@ import type { TunnelError } from './errors.ts'
 import { invalidOption } from './options/invalid.ts'
 import { checkObject, unknownName } from './options/names.ts'
 import { type Issue, POOL_RULES, parse } from './options/schema.ts'
-import { unsupportedTransport } from './target/unsupported.ts'
 
 type MayBeAbsent = 'runtimeDirectory' | 'sshPath' | 'logger'
 
@@ -57,7 +56,7 @@ function refusal(issue: Issue, given: PoolOptions): TunnelError {
 
 /**
  * Checks and completes a pool's options, once; past this nothing is optional.
- * @throws TunnelError `ERR_INVALID_OPTION` that names the option; `ERR_UNSUPPORTED` for a transport this release does not have
+ * @throws TunnelError `ERR_INVALID_OPTION` that names the option
  */
 export function resolvePoolOptions(given?: PoolOptions): ResolvedPoolOptions {
   if (given === undefined) return DEFAULTS
@@ -74,6 +73,5 @@ export function resolvePoolOptions(given?: PoolOptions): ResolvedPoolOptions {
       options.backoffMinMillis,
     )
   }
-  if (options.transport === 'openssh') throw unsupportedTransport()
   return Object.freeze({ ...options, closeOnSignals: Object.freeze([...new Set(options.closeOnSignals)]) })
 }

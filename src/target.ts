@@ -35,6 +35,12 @@ export type ResolvedHostKeyPolicy =
   | { readonly kind: 'accept-new'; readonly file: string | undefined }
   | { readonly kind: 'insecure-accept-any' }
 
+/** What only OpenSSH is told: each keyword as ssh_config spells it, with its value. */
+export interface ResolvedOpenssh {
+  readonly configFile: string | undefined
+  readonly options: ReadonlyArray<readonly [keyword: string, value: string]>
+}
+
 /** A target, checked and complete; nothing in it is optional and nothing in it can be changed from outside. */
 export interface ResolvedTarget {
   /** Canonical: equal keys share one connection. Contains no secret, only HMACs of them. Not for people. */
@@ -56,6 +62,7 @@ export interface ResolvedTarget {
   readonly keepAliveCountMax: number
   readonly label: string | undefined
   readonly connect: ((to: { host: string; port: number; signal: AbortSignal }) => Promise<Duplex>) | undefined
+  readonly openssh: ResolvedOpenssh | undefined
 }
 
 export { Targets } from './target/targets.ts'

@@ -111,7 +111,8 @@ export class Destination {
   /** Waits for a place to dial and enters the tunnel that will dial in it. */
   async admit(signal: AbortSignal, isFailing: boolean): Promise<Tunnel> {
     const { parts, target } = this
-    const place = await parts.limits.enter({ address: target.address, isFailing, signal })
+    const isSpawning = target.transport === 'openssh'
+    const place = await parts.limits.enter({ address: target.address, isFailing, isSpawning, signal })
     try {
       await parts.room.enter(signal)
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { PoolReport } from '../api/report.ts'
+import { countUnreaped } from '../owners/child/unreaped.ts'
 import type { Destination } from './destination.ts'
 
 type Tunnels = PoolReport['tunnels'][number]
@@ -23,5 +24,5 @@ export function reportOf(destinations: Iterable<Destination>): PoolReport {
     for (const { since, options } of exclusives.waiters)
       waiting.push({ destination, since, for: options.label ?? 'a tunnel of its own' })
   }
-  return { tunnels, leases, waiting, unreaped: 0 }
+  return { tunnels, leases, waiting, unreaped: countUnreaped() }
 }

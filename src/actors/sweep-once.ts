@@ -33,7 +33,10 @@ export class SweepOnce {
   async #run(): Promise<void> {
     const { options, clock, facts } = this.#parts
     const { sweep } = await load(() => import('../owners/directory/sweep.ts'))
-    const swept = await sweep({ base: options.runtimeDirectory, clock, scope: this.#scope, signal: this.#controller.signal })
+    const { endOrphans } = await load(() => import('../owners/child/orphans.ts'))
+    const sweeping = { clock, scope: this.#scope, signal: this.#controller.signal }
+    const endChildren = (directory: string) => endOrphans(directory, sweeping)
+    const swept = await sweep({ base: options.runtimeDirectory, endChildren, ...sweeping })
     if (swept.directories + swept.processes + swept.leftAlone.length > 0) facts.publish('pool.swept', swept)
   }
 }

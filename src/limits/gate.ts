@@ -32,7 +32,7 @@ export class Claim implements Stander<Claim> {
   }
 }
 
-/** So many places and a line before each rank. Failing dials hold half of the places at most, so that they cannot keep all of them through their timeouts. */
+/** So many places and a line before each rank. Failing dials hold half of the places at most (or fewer), so that they cannot keep all of them through their timeouts. */
 export class Gate {
   readonly #limit: number
   readonly #failingLimit: number
@@ -41,10 +41,10 @@ export class Gate {
   #held = 0
   #failing = 0
 
-  /** `emptied` is called whenever nobody holds a place any longer. */
-  constructor(limit: number, emptied?: () => void) {
+  /** `emptied` is called whenever nobody holds a place any longer; `failingLimit`: half, unless given. */
+  constructor(limit: number, { emptied, failingLimit }: { emptied?: () => void; failingLimit?: number } = {}) {
     this.#limit = limit
-    this.#failingLimit = Math.max(1, Math.floor(limit / 2))
+    this.#failingLimit = failingLimit ?? Math.max(1, Math.floor(limit / 2))
     this.#emptied = emptied
   }
 

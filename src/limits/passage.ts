@@ -14,7 +14,8 @@ type Enter = (granted: () => void) => Claim
 export interface Gates {
   readonly address: Enter
   readonly connecting: Enter
-  readonly opening: Enter
+  /** `undefined`: whoever is let in connects and opens in one. */
+  readonly opening: Enter | undefined
 }
 
 const released = () => new TunnelError('ERR_ABORTED', 'the dial has given its place back', { phase: 'queued' })
@@ -44,8 +45,10 @@ export class Passage implements DialPlace {
   }
 
   admit(signal: AbortSignal): Promise<void> {
+    const { opening } = this.#gates
+    if (opening === undefined) return Promise.resolve()
     const begin = (granted: () => void) => {
-      this.#opening = this.#gates.opening(() => {
+      this.#opening = opening(() => {
         this.#connecting?.leave()
         granted()
       })

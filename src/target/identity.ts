@@ -4,7 +4,6 @@ import { checkNames } from '../options/names.ts'
 import { label } from '../options/rules.ts'
 import type { ResolvedIdentity } from '../target.ts'
 import { resolveStaticIdentity } from './static-identity.ts'
-import { refuseCertificate } from './unsupported.ts'
 
 type Load = Extract<ResolvedIdentity, { kind: 'load' }>
 
@@ -22,9 +21,7 @@ function resolveLoader(given: { id?: unknown; load?: unknown }, name: string): L
     id,
     load: async (signal: AbortSignal) => {
       const loaded: unknown = await Reflect.apply(load, given, [signal])
-      const identity = resolveStaticIdentity(loaded, `${name}.load()`)
-      refuseCertificate(identity)
-      return identity
+      return resolveStaticIdentity(loaded, `${name}.load()`)
     },
   })
 }
@@ -32,9 +29,7 @@ function resolveLoader(given: { id?: unknown; load?: unknown }, name: string): L
 function resolveIdentity(given: unknown, name: string): ResolvedIdentity {
   const asked = typeof given === 'object' && given !== null ? (given as { id?: unknown; load?: unknown }) : undefined
   if (asked?.id !== undefined || asked?.load !== undefined) return resolveLoader(asked, name)
-  const identity = resolveStaticIdentity(given, name)
-  refuseCertificate(identity)
-  return identity
+  return resolveStaticIdentity(given, name)
 }
 
 /** Checks and copies the ways to prove who we are, in the order to try them. @throws TunnelError `ERR_INVALID_OPTION` */

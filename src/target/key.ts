@@ -37,11 +37,13 @@ function nameOfPolicy(policy: ResolvedHostKeyPolicy): readonly unknown[] {
 
 /** The canonical name of a connection: two targets share one exactly if it is equal. Each identity counts by name, never by secret; `connect` by its number. */
 export function keyOf(target: Omit<ResolvedTarget, 'key' | 'id'>, connectNumber: number | undefined): string {
-  const { host, port, user, identities, hostKey, hostKeyName, transport, keepAliveIntervalMillis, keepAliveCountMax } = target
+  const { host, port, user, identities, hostKey, hostKeyName, transport, keepAliveIntervalMillis, keepAliveCountMax, openssh } =
+    target
   return JSON.stringify([
     [host, port, user],
     identities.map(nameOf),
     [nameOfPolicy(hostKey), hostKeyName],
     [transport, keepAliveIntervalMillis, keepAliveCountMax, connectNumber],
+    openssh === undefined ? null : [openssh.configFile, openssh.options],
   ])
 }

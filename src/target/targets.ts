@@ -9,8 +9,9 @@ import { refuseJumps } from './jumps.ts'
 import { keyOf } from './key.ts'
 import { Known } from './known.ts'
 import { checkAlias, checkUser } from './login.ts'
+import { resolveOpenssh } from './openssh.ts'
 import { resolvePolicy } from './policy.ts'
-import { unsupportedOpenssh, unsupportedTransport } from './unsupported.ts'
+import { checkSuits } from './unsupported.ts'
 
 type Connect = NonNullable<Target['connect']>
 /** What a target takes from its pool. */
@@ -31,13 +32,6 @@ const NAMES = namesOf<Target>({
   connect: true,
   openssh: true,
 })
-const OPENSSH = namesOf<NonNullable<Target['openssh']>>({ configFile: true, options: true, dangerousOptions: true })
-
-function refuseOpenssh(given: unknown): void {
-  if (given === undefined) return
-  checkNames(checkObject('openssh', given), OPENSSH, 'openssh')
-  throw unsupportedOpenssh()
-}
 
 function checkConnect(given: unknown): Connect | undefined {
   if (given === undefined || typeof given === 'function') return given as Connect | undefined
@@ -108,10 +102,10 @@ export class Targets {
       ...this.#manner(given),
       label: given.label === undefined ? undefined : check(label, 'label', given.label),
       connect: checkConnect(given.connect),
+      openssh: resolveOpenssh(given.openssh),
     }
     refuseJumps(given.jumps)
-    refuseOpenssh(given.openssh)
-    if (parsed.transport === 'openssh') throw unsupportedTransport()
+    checkSuits(parsed)
     return parsed
   }
 

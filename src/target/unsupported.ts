@@ -1,13 +1,8 @@
 import { TunnelError } from '../errors.ts'
-import type { ResolvedIdentity } from '../target.ts'
+import type { ResolvedTarget } from '../target.ts'
 
 const unsupported = (what: string, instead: string) =>
   new TunnelError('ERR_UNSUPPORTED', `${what} not supported in this release; ${instead}`)
-
-/** Only ssh2 is there yet. */
-export function unsupportedTransport(): TunnelError {
-  return unsupported("`transport: 'openssh'` is", "leave it out or use 'ssh2'")
-}
 
 /** Jumps are not there yet. */
 export function unsupportedJumps(): TunnelError {
@@ -17,13 +12,24 @@ export function unsupportedJumps(): TunnelError {
   )
 }
 
-/** Options for a transport that is not there yet. */
-export function unsupportedOpenssh(): TunnelError {
-  return unsupported('`openssh` options are', 'leave them out: no ssh config is read')
-}
+const refusal = (message: string) => new TunnelError('ERR_UNSUPPORTED', message)
 
-/** ssh2 cannot log in with certificates. */
-export function refuseCertificate(identity: ResolvedIdentity): void {
-  if ((identity.kind !== 'path' && identity.kind !== 'key') || identity.certificate === undefined) return
-  throw unsupported('certificates are', 'leave `certificate` out and authorize the plain key on the host')
+/** What the transport that a target uses can do with it. What a loader brings is checked when it is there. @throws TunnelError `ERR_UNSUPPORTED` */
+export function checkSuits({
+  transport,
+  identities,
+  connect,
+  openssh,
+}: Pick<ResolvedTarget, 'transport' | 'identities' | 'connect' | 'openssh'>): void {
+  if (transport === 'openssh') {
+    if (connect !== undefined) throw refusal("`connect` needs transport 'ssh2': ssh connects by itself")
+    if (identities.some(({ kind }) => kind === 'password'))
+      throw refusal("`password` needs transport 'ssh2': ssh takes passwords from a terminal only")
+    return
+  }
+  if (openssh !== undefined) throw refusal("`openssh` options need transport 'openssh'")
+  if (identities.some((identity) => 'certificate' in identity && identity.certificate !== undefined))
+    throw refusal(
+      "`certificate` needs transport 'openssh', or leave it out and authorize the plain key: ssh2 cannot log in with certificates",
+    )
 }

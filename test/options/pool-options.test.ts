@@ -174,11 +174,5 @@ describe('resolvePoolOptions', () => {
     refuses('ssh2', 'Expected `options` to be an object, got `"ssh2"` (string)')
   })
 
-  it('says that openssh is not there yet', () => {
-    refuses(
-      { transport: 'openssh' },
-      "`transport: 'openssh'` is not supported in this release; leave it out or use 'ssh2'",
-      'ERR_UNSUPPORTED',
-    )
-  })
+  it('takes either transport', () => assert.equal(resolvePoolOptions({ transport: 'openssh' }).transport, 'openssh'))
 })

@@ -103,19 +103,7 @@ describe('resolveIdentities', () => {
       ))
   }
 
-  for (const given of [
-    { path: '/k', certificate: '/k-cert.pub' },
-    { key: 'content', certificate: 'ssh-ed25519-cert-v01@openssh.com AAAA' },
-  ]) {
-    it(`says that ssh2 cannot use the certificate of ${JSON.stringify(given)}`, () =>
-      assert.throws(() => identities(given), {
-        code: 'ERR_UNSUPPORTED',
-        phase: undefined,
-        message: /leave `certificate` out and authorize the plain key/,
-      }))
-  }
-
-  it('checks a certificate before that, and keeps it for a transport that can use it', () => {
+  it('checks a certificate, and keeps it for a transport that can use it', () => {
     assert.throws(() => identities({ path: '/k', certificate: 5 }), { code: 'ERR_INVALID_OPTION' })
     assert.deepEqual(revealed(resolveStaticIdentity({ path: '/k', certificate: 'c' }, 'x')).certificate, resolve('c'))
   })
@@ -161,8 +149,8 @@ describe('a loader', () => {
       }))
   }
 
-  it('that answers with a certificate is refused as such', async () =>
-    assert.rejects(loader(async () => ({ path: '/k', certificate: '/c' })).load(signal), { code: 'ERR_UNSUPPORTED' }))
+  it('may answer with a certificate, for a transport that can use it', async () =>
+    assert.equal(revealed(await loader(async () => ({ path: '/k', certificate: '/c' })).load(signal)).certificate, '/c'))
 
   it('that throws or rejects does so by a rejection with its own error', async () => {
     const error = new Error('vault is sealed')

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
 import { inspect } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -27,6 +28,7 @@ describe('Targets', () => {
       keepAliveIntervalMillis: 10_000,
       keepAliveCountMax: 3,
       label: undefined,
+      openssh: undefined,
       connect: undefined,
     })
   })
@@ -148,16 +150,17 @@ describe('Targets', () => {
 
   for (const [what, more, message] of [
     ['jumps', { jumps: [{ host: 'bastion' }] }, /^`jumps` are not supported in this release; give `connect` a stream/],
+    ['openssh options with ssh2', { openssh: {} }, /^`openssh` options need transport 'openssh'/],
     [
-      'another transport',
-      { transport: 'openssh' },
-      /^`transport: 'openssh'` is not supported in this release; leave it out or use 'ssh2'/,
-    ],
-    ['options of another transport', { openssh: {} }, /^`openssh` options are not supported in this release; leave them out/],
-    [
-      'certificates',
+      'certificates with ssh2',
       { identity: { path: '/k', certificate: '/c' } },
-      /^certificates are not supported in this release; leave `certificate` out/,
+      /^`certificate` needs transport 'openssh', or leave it out/,
+    ],
+    ['passwords with openssh', { transport: 'openssh', identity: { password: 'x' } }, /^`password` needs transport 'ssh2'/],
+    [
+      'a stream with openssh',
+      { transport: 'openssh', connect: async () => new PassThrough() },
+      /^`connect` needs transport 'ssh2'/,
     ],
   ] as const) {
     it(`says what to do instead of ${what}`, () => refuses({ ...plain, ...more }, message, 'ERR_UNSUPPORTED'))

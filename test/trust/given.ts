@@ -68,6 +68,7 @@ export function targetFor(hostKey: ResolvedHostKeyPolicy, host = 'gpu-7', port =
     keepAliveCountMax: 3,
     label: undefined,
     connect: undefined,
+    openssh: undefined,
   }
 }
 

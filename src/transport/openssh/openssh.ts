@@ -1,11 +1,23 @@
 import { TunnelError } from '../../errors.ts'
 import type { Transport } from '../transport.ts'
+import { startMaster } from './master.ts'
+import { programFinder } from './programs.ts'
 
-/** The transport by a child; not there yet, and refused where a target is checked. */
-export const opensshTransport: Transport = {
-  name: 'openssh',
-  needsDirectory: true,
-  dial: async () => {
-    throw new TunnelError('ERR_UNSUPPORTED', "`transport: 'openssh'` is not in this release yet")
-  },
+/** What the transport takes from its pool. */
+export interface OpensshOptions {
+  /** Absolute path of ssh; default: the first on PATH. */
+  readonly sshPath: string | undefined
+}
+
+/** The transport by a child: one ssh per tunnel, which does everything that OpenSSH can do, with its crypto outside this process. */
+export function opensshTransport({ sshPath }: OpensshOptions): Transport {
+  const programs = programFinder(sshPath)
+  return {
+    name: 'openssh',
+    needsDirectory: true,
+    async dial(dial) {
+      await startMaster(dial, programs())
+      throw new TunnelError('ERR_UNSUPPORTED', "`transport: 'openssh'` is not in this release yet")
+    },
+  }
 }

@@ -1,14 +1,5 @@
 import type { Algorithms } from 'ssh2'
-
-/** What is offered when nothing is known of the host's keys; SHA-1 signatures (`ssh-rsa`) are off. */
-export const HOST_KEY_ALGORITHMS = [
-  'ssh-ed25519',
-  'ecdsa-sha2-nistp256',
-  'ecdsa-sha2-nistp384',
-  'ecdsa-sha2-nistp521',
-  'rsa-sha2-512',
-  'rsa-sha2-256',
-] as const
+import { HOST_KEY_ALGORITHMS } from '../host-key-algorithms.ts'
 
 /**
  * The algorithms offered to a server: ssh2's own choice and order, less everything that rests on SHA-1. Explicit, so that neither a

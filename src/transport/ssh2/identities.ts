@@ -1,19 +1,14 @@
-import { homedir } from 'node:os'
-import { join } from 'node:path'
 import type { AnyAuthMethod, NextAuthHandler, Prompt } from 'ssh2'
 import { TunnelError } from '../../errors.ts'
-import { shown } from '../../shown.ts'
 import type { ResolvedIdentity } from '../../target.ts'
-import { unlessAborted } from '../../wait.ts'
+import { loaded, usualKeyFiles } from '../loaded.ts'
+import { privateKey } from '../private-key.ts'
 import type { Dial } from '../transport.ts'
 import { agentOf } from './agent.ts'
-import { privateKey } from './private-key.ts'
 
 type Ssh2 = typeof import('ssh2')
 /** Makes one method when its turn comes; `undefined`: nothing to offer here, go on. */
 type Offer = (methodsLeft: readonly string[] | null) => Promise<AnyAuthMethod | undefined>
-
-const USUAL_KEYS = ['id_ed25519', 'id_ecdsa', 'id_rsa']
 
 const refuseCertificate = (certificate: unknown) => {
   if (certificate === undefined) return
@@ -79,22 +74,12 @@ function ambientOffers(ssh2: Ssh2, dial: Dial, fail: Fail): Offer[] {
     username,
     agent: agentOf(ssh2, dial, { path: path ?? '', publicKeys: undefined, trouble: (_error, skip) => skip() }),
   })
-  const keys = USUAL_KEYS.map((name): Offer => {
-    const file = { kind: 'path', path: join(homedir(), '.ssh', name), passphrase: undefined, certificate: undefined } as const
+  const keys = usualKeyFiles().map((path): Offer => {
+    const file = { kind: 'path', path, passphrase: undefined, certificate: undefined } as const
     const [offer] = offersOf(ssh2, file, dial, fail)
     return async (left) => await offer?.(left).catch(() => undefined)
   })
   return path === undefined || path === '' ? keys : [agent, ...keys]
-}
-
-async function load(identity: Extract<ResolvedIdentity, { kind: 'load' }>, signal: AbortSignal): Promise<ResolvedIdentity> {
-  try {
-    return await unlessAborted(identity.load(signal), signal)
-  } catch (error) {
-    signal.throwIfAborted()
-    if (TunnelError.is(error)) throw error
-    throw new TunnelError('ERR_AGENT', `the loader of identity ${shown(identity.id)} failed`, { cause: error, phase: 'auth' })
-  }
 }
 
 /**
@@ -123,7 +108,7 @@ export function authHandler(ssh2: Ssh2, dial: Dial, fail: Fail) {
       }
       const identity = identities.shift()
       if (identity === undefined) return false
-      offers.push(...offersOf(ssh2, identity.kind === 'load' ? await load(identity, dial.signal) : identity, dial, fail))
+      offers.push(...offersOf(ssh2, identity.kind === 'load' ? await loaded(identity, dial.signal) : identity, dial, fail))
     }
   }
   return (left: string[] | null, _partial: boolean | null, next: NextAuthHandler): void => {

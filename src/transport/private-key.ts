@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises'
 import type { ParsedKey } from 'ssh2'
-import { TunnelError } from '../../errors.ts'
-import { socketErrorCode } from '../../owners/tcp.ts'
-import { shown } from '../../shown.ts'
-import type { ResolvedIdentity } from '../../target.ts'
+import { TunnelError } from '../errors.ts'
+import { socketErrorCode } from '../owners/tcp.ts'
+import { shown } from '../shown.ts'
+import type { ResolvedIdentity } from '../target.ts'
 
 type KeyIdentity = Extract<ResolvedIdentity, { kind: 'path' | 'key' }>
 type Ssh2 = typeof import('ssh2')
@@ -22,7 +22,7 @@ function parse(ssh2: Ssh2, what: string, content: string | Uint8Array, passphras
       ? passphrase === undefined
         ? 'it is encrypted: give `passphrase`, or use an agent'
         : 'its passphrase is wrong'
-      : `${shown(found.message)}; FIDO (sk-) keys and certificates need transport 'openssh'`
+      : `${shown(found.message)}; a FIDO (sk-) key needs an agent and transport 'openssh'`
     // The library's own error could quote the key, so it is not passed on.
     throw formatError(what, advice)
   }

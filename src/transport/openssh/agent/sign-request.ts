@@ -1,0 +1,38 @@
+import { WireReader } from './wire.ts'
+
+/** SSH_MSG_USERAUTH_REQUEST, RFC 4252. */
+const USERAUTH_REQUEST = 50
+
+/** A request of an agent's client to sign something (SSH_AGENTC_SIGN_REQUEST, the type byte already read). */
+export interface SignRequest {
+  readonly keyBlob: Buffer
+  readonly data: Buffer
+  readonly flags: number
+}
+
+/** The request in these bytes; `undefined` when they are not exactly one. */
+export function readSignRequest(body: Buffer): SignRequest | undefined {
+  const reader = new WireReader(body)
+  const [keyBlob, data, flags] = [reader.string(), reader.string(), reader.uint32()]
+  if (keyBlob === undefined || data === undefined || flags === undefined || !reader.isAtEnd) return undefined
+  return { keyBlob, data, flags }
+}
+
+/**
+ * Whether what is to be signed is a request to log in as this user with this key (RFC 4252, section 7; with the host's key, as OpenSSH's
+ * `publickey-hostbound-v00@openssh.com` has it, only for this host key), and nothing else that a key may be used for.
+ */
+export function isLogin({ keyBlob, data }: SignRequest, user: string, hostKey: Buffer): boolean {
+  const reader = new WireReader(data)
+  const sessionId = reader.string()
+  if (sessionId === undefined || sessionId.length < 20 || sessionId.length > 64) return false
+  if (reader.byte() !== USERAUTH_REQUEST || reader.text() !== user || reader.text() !== 'ssh-connection') return false
+  const method = reader.text()
+  const isBound = method === 'publickey-hostbound-v00@openssh.com'
+  if (method !== 'publickey' && !isBound) return false
+  if (reader.byte() !== 1) return false
+  const [algorithm, key] = [reader.text(), reader.string()]
+  if (algorithm === undefined || algorithm === '' || key?.equals(keyBlob) !== true) return false
+  if (isBound && reader.string()?.equals(hostKey) !== true) return false
+  return reader.isAtEnd
+}
