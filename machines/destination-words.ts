@@ -2,7 +2,7 @@ import { type AnyActorRef, assign, cancel, fromPromise, raise, sendTo, setup, sp
 import type { Admission, DestinationEvent, DestinationInput, TunnelEvent } from './events.ts'
 import { tunnelMachine } from './tunnel.ts'
 import { unprovided } from './unprovided.ts'
-import { isPermanent, restAfter } from './verdict.ts'
+import { hasFailed, isPermanent, restAfter } from './verdict.ts'
 
 /** A dial that nobody waits for any more goes on for this long: the next one to ask is served sooner. */
 const LINGER_MILLIS = 1_000
@@ -52,13 +52,14 @@ export const generationOf = (event: DestinationEvent): number => {
   return 'actorId' in event && event.actorId.startsWith('tunnel-') ? Number(event.actorId.slice('tunnel-'.length)) : Number.NaN
 }
 export const codeOf = (event: DestinationEvent) => ('code' in event ? event.code : undefined)
-const hasFailed = (event: DestinationEvent) => 'wasOpen' in event && !event.wasOpen && event.code !== undefined
 
 /** What a destination knows, does and asks: the words of which `destination.ts` makes its life. */
 export const words = setup({
   types: {} as { context: DestinationContext; events: DestinationEvent; input: DestinationInput },
   actors: {
     tunnel: tunnelMachine,
+    /** Takes a lease on the jump, however long that takes; rejects when nobody waits for it any more. */
+    jump: fromPromise<void, { id: string }>(unprovided),
     /** Waits for a place in which to dial; stopped, it gives the place back. */
     admission: fromPromise<Admission, { id: string; isFailing: boolean }>(unprovided),
   },
@@ -104,6 +105,8 @@ export const words = setup({
       isBarred: false,
     }),
     demote: assign(({ context }) => ({ current: undefined, isOverdue: false, vain: context.isWanted ? context.vain + 1 : 0 })),
+    /** The jump was lost under a dial: the next one is immediate, unless that goes on and on. */
+    countVain: assign({ vain: ({ context }) => (context.isWanted ? context.vain + 1 : 0) }),
     satisfy: assign({ isWanted: false, isForced: false, vain: 0 }),
     drop: assign({ dialing: undefined }),
     noteForce: assign({ mustGo: ({ context, event }) => context.mustGo || (event.type === 'destination.retire' && event.force) }),
@@ -142,6 +145,8 @@ export const words = setup({
       type: 'tunnel.destroy',
       reason: 'nobody waits for it',
     } satisfies TunnelEvent),
+    /** Gives back a lease on the jump in which no tunnel was begun. */
+    letJumpGo: () => {},
     /** Lends the current tunnel to all who wait. */
     serve: () => {},
     /** Rejects all who wait with the dial's own error. */
@@ -162,6 +167,13 @@ export const words = setup({
   },
   guards: {
     isDialing: ({ context, event }) => generationOf(event) === context.dialing,
+    hasJump: ({ context }) => context.hasJump,
+    /** The lease on the jump was lost while it waited for a place. */
+    isJumpLost: ({ event }) =>
+      'error' in event && typeof event.error === 'object' && event.error !== null && 'isJumps' in event.error,
+    /** The jump was lost under the dial. */
+    isJumpsFault: ({ context, event }) =>
+      generationOf(event) === context.dialing && 'isJumps' in event && event.isJumps === true && !event.wasOpen,
     isCurrent: ({ context, event }) => generationOf(event) === context.current,
     isExclusive: ({ context, event }) => context.exclusive.includes(generationOf(event)),
     isStaleDial: ({ context, event }) => generationOf(event) === context.dialing && context.isStale,

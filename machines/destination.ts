@@ -1,6 +1,7 @@
 import { bounded } from './bounded.ts'
 import { nameOf, words } from './destination-words.ts'
-import { exclusiveBar, exclusiveVerdict, LEFT, STUCK, UNADMITTED, verdict } from './judgement.ts'
+import { dialing } from './dialing.ts'
+import { exclusiveBar, exclusiveVerdict, LEFT, STUCK } from './judgement.ts'
 import { succeeding } from './succession.ts'
 
 const FORGET = ['forgetFailures', 'forgetAge'] as const
@@ -83,50 +84,7 @@ export const destinationMachine = words.createMachine({
         ],
       },
     },
-    dialing: {
-      id: 'dialing',
-      entry: ['calm', 'stay'],
-      initial: 'spreading',
-      on: {
-        'dial.wanted': { actions: ['want', 'stay'] },
-        'dial.forced': { actions: ['want', 'stay'] },
-        'dial.unwanted': { actions: ['unwant', 'linger'] },
-        'dial.lingered': [
-          { guard: 'isBarred', target: 'barred', actions: ['closeDialing', 'drop'] },
-          { target: 'dormant', actions: ['closeDialing', 'drop'] },
-        ],
-        'destination.retire': { actions: 'spoil' },
-      },
-      states: {
-        spreading: {
-          always: [
-            { guard: 'isVain', target: 'pausing' },
-            { guard: 'mayDialNow', target: 'queued' },
-          ],
-          after: { spread: 'queued' },
-        },
-        pausing: { after: { pause: 'queued' } },
-        queued: {
-          invoke: {
-            src: 'admission',
-            input: ({ context }) => ({ id: context.id, isFailing: context.failures > 0 }),
-            onDone: { target: 'opening', actions: [{ type: 'begin', params: ({ event }) => event.output }, 'count', 'dial'] },
-            onError: { target: '#resting', actions: UNADMITTED },
-          },
-        },
-        opening: {
-          id: 'opening',
-          on: {
-            'tunnel.opened': [
-              { guard: 'isStaleDial', target: '#dormant', actions: ['lift', 'closeStale', 'drop'] },
-              { guard: 'isDialing', target: '#serving', actions: 'promote' },
-            ],
-            'tunnel.stuck': verdict(STUCK),
-            'tunnel.ended': verdict(LEFT),
-          },
-        },
-      },
-    },
+    dialing,
     serving: {
       id: 'serving',
       entry: 'serve',

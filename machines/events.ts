@@ -47,21 +47,30 @@ export type TunnelEvent =
   | { type: 'tunnel.verify' }
   | { type: 'tunnel.close'; reason: string; withinMillis?: number | undefined; graceMillis?: number | undefined }
   | { type: 'tunnel.destroy'; reason: string }
-  /** The connection is gone: the child's exit or the socket's close. */
-  | { type: 'tunnel.lost'; generation: number; code: string }
+  /** The connection is gone: the child's exit or the socket's close, or the jump under it. */
+  | { type: 'tunnel.lost'; generation: number; code: string; isJumps?: boolean | undefined }
   /** Our own code threw. */
   | { type: 'tunnel.fault'; message: string }
   | { type: 'drain.expired' }
   | ActorError
+
+/** Why a tunnel is not lent any more. */
+export interface TunnelEnd {
+  readonly generation: number
+  readonly code: string | undefined
+  readonly wasOpen: boolean
+  /** It was the jump that was lost: no failure of the destination. */
+  readonly isJumps?: boolean | undefined
+}
 
 /** What a tunnel tells its destination. */
 export type TunnelReport =
   | { type: 'tunnel.opened'; generation: number }
   | { type: 'tunnel.proven'; generation: number }
   /** Not lent from here on. */
-  | { type: 'tunnel.draining'; generation: number; code: string | undefined; wasOpen: boolean }
-  | { type: 'tunnel.stuck'; generation: number; code: string | undefined; wasOpen: boolean }
-  | { type: 'tunnel.ended'; generation: number; code: string | undefined; wasOpen: boolean }
+  | ({ type: 'tunnel.draining' } & TunnelEnd)
+  | ({ type: 'tunnel.stuck' } & TunnelEnd)
+  | ({ type: 'tunnel.ended' } & TunnelEnd)
 
 export interface TunnelOutput {
   readonly generation: number
@@ -81,6 +90,8 @@ export interface DestinationTimes {
 export interface DestinationInput {
   readonly id: string
   readonly needsDirectory: boolean
+  /** Whether it is reached through a jump: another destination, whose tunnel is leased before anything else is asked for. */
+  readonly hasJump: boolean
   readonly times: DestinationTimes
   readonly tunnelTimes: TunnelTimes
 }

@@ -24,6 +24,7 @@ export const GIVE_WAY = ['closeCurrent', 'demote', 'failSuccession'] as const
 export const verdict = (fate: Fate) =>
   [
     { guard: 'isAborted', target: '#dormant', actions: ['drop', ...fate] },
+    { guard: 'isJumpsFault', target: '#dormant', actions: ['countVain', 'drop', ...fate] },
     { guard: 'isPermanent', target: '#barred', actions: [...FAILED, ...fate] },
     { guard: 'isDialing', target: '#resting', actions: [...FAILED, ...fate] },
   ] as const

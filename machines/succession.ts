@@ -4,14 +4,19 @@ import { GIVE_WAY, LEFT, STUCK, successorVerdict } from './judgement.ts'
 /** While a successor is in the making the current tunnel serves on; at most one is, and whatever wants another joins it. */
 export const succeeding = words.createStateConfig({
   initial: 'deciding',
+  exit: 'letJumpGo',
   on: { 'destination.retire': { actions: 'noteForce' } },
   states: {
     deciding: {
       always: [
         { guard: 'hasTooManyStuck', target: 'unsucceeded' },
         { guard: 'hasNoRoom', target: '#dormant', actions: ['closeCurrent', 'demote'] },
+        { guard: 'hasJump', target: 'jumping' },
         { target: 'queued' },
       ],
+    },
+    jumping: {
+      invoke: { src: 'jump', input: ({ context }) => ({ id: context.id }), onDone: 'queued', onError: 'unsucceeded' },
     },
     queued: {
       invoke: {

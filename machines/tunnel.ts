@@ -3,7 +3,12 @@ import type { TunnelReport } from './events.ts'
 import { STUCK_MIN_MILLIS, type TunnelContext, words } from './tunnel-words.ts'
 
 const because = (reason: string, code?: string) => ({ type: 'because' as const, params: { reason, code } })
-const endOf = ({ generation, code, wasOpen }: TunnelContext) => ({ generation, code, wasOpen })
+const endOf = ({ generation, code, wasOpen, isJumps }: TunnelContext) => ({
+  generation,
+  code,
+  wasOpen,
+  ...(isJumps && { isJumps }),
+})
 const told = (type: 'tunnel.draining' | 'tunnel.stuck' | 'tunnel.ended') => ({
   type: 'tell' as const,
   params: ({ context }: { context: TunnelContext }): TunnelReport => ({ type, ...endOf(context) }),
@@ -38,6 +43,7 @@ export const tunnelMachine = words.createMachine({
     unanswered: 0,
     reason: '',
     code: undefined,
+    isJumps: false,
     graceMillis: input.times.closeGraceMillis,
     stuckMillis: STUCK_MIN_MILLIS,
   }),

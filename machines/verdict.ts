@@ -4,12 +4,16 @@ import type { DestinationEvent, DestinationTimes } from './events.ts'
 const PERMANENT: ReadonlySet<string> = new Set(['ERR_HOST_KEY', 'ERR_KEY_FORMAT', 'ERR_SSH_MISSING', 'ERR_UNSUPPORTED'])
 const AUTH_FAILURES = 3
 
+/** Whether a tunnel's end is the failure of a dial, and the destination's own. */
+export const hasFailed = (event: DestinationEvent): boolean =>
+  'wasOpen' in event && !event.wasOpen && event.code !== undefined && event.isJumps !== true
+
 /** Whether a failed dial bars its destination. Call it with the failures counted before this one. */
 export function isPermanent(
   event: DestinationEvent,
   known: { authFailures: number; authIsOld: boolean; isBarred: boolean },
 ): boolean {
-  if (!('code' in event) || event.code === undefined || event.wasOpen) return false
+  if (!('code' in event) || event.code === undefined || !hasFailed(event)) return false
   if (known.isBarred || PERMANENT.has(event.code)) return true
   return event.code === 'ERR_AUTH' && known.authFailures + 1 >= AUTH_FAILURES && known.authIsOld
 }

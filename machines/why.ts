@@ -2,6 +2,8 @@
 export interface Why {
   readonly reason: string
   readonly code: string | undefined
+  /** Whether it is the jump under it that was lost. */
+  readonly isJumps: boolean
 }
 
 const field = (value: unknown, name: string): string | undefined => {
@@ -12,8 +14,9 @@ const field = (value: unknown, name: string): string | undefined => {
 
 /** What an event says about the end that it brings; an `error` is what an invoked actor failed with. */
 export const whyOf = (event: object): Why => {
-  if ('error' in event) return { reason: 'could not open', code: field(event.error, 'code') ?? 'ERR_LOST' }
+  if ('error' in event) return { reason: 'could not open', code: field(event.error, 'code') ?? 'ERR_LOST', isJumps: false }
   const fault = field(event, 'message')
-  if (fault !== undefined) return { reason: fault, code: 'ERR_LOST' }
-  return { reason: field(event, 'reason') ?? 'lost', code: field(event, 'code') }
+  if (fault !== undefined) return { reason: fault, code: 'ERR_LOST', isJumps: false }
+  const isJumps = 'isJumps' in event && event.isJumps === true
+  return { reason: field(event, 'reason') ?? (isJumps ? 'its jump was lost' : 'lost'), code: field(event, 'code'), isJumps }
 }

@@ -20,7 +20,7 @@ import { resolveCloseTimeout, resolveProbeOptions, resolveRetireOptions, resolve
 import { resolveRemote } from './options/remote.ts'
 import { remoteName } from './remote.ts'
 import { Targets } from './target/targets.ts'
-import { remaining, unlessAborted } from './wait.ts'
+import type { ResolvedTarget } from './target.ts'
 import { warmAll } from './warm.ts'
 
 /** A pool of SSH tunnels; see `TunnelPool` for what each method promises. */
@@ -71,29 +71,12 @@ export class Pool implements TunnelPool {
     const resolved = this.#targets.resolve(target)
     const { clock, hold } = this.#life.parts
     const until = clock.now() + options.timeoutMillis
-    for (;;) {
-      if (options.signal?.aborted) throw abortedBy(options.signal)
-      this.#life.assertOpen()
-      const destination = this.#life.registry.ensure(resolved)
-      if (destination.isLeaving) {
-        // Forgotten just now: the next one is made when it is gone.
-        const over = new AbortController()
-        const timer = clock.setTimeout(() => over.abort(), remaining(clock, until))
-        const bound = AbortSignal.any([over.signal, this.#life.ending, ...(options.signal ? [options.signal] : [])])
-        const ended = hold.during(unlessAborted(destination.ended, bound)).finally(() => clock.clearTimeout(timer))
-        await ended.catch(() => {
-          this.#life.assertOpen()
-          throw over.signal.aborted ? destination.lending.expired(options) : abortedBy(options.signal)
-        })
-        // One that breaks as soon as it is made would be made for ever.
-        if (destination.failure !== undefined) throw destination.failure
-        continue
-      }
-      const given = destination.lending.acquire(options, stack)
-      const record = given instanceof Promise ? await hold.during(given) : given
-      if (options.forwards.length === 0) return new UserLease<F>(record, NO_CLAIMS)
-      return await hold.during(leaseWithForwards<F>(record, options, until))
-    }
+    if (options.signal?.aborted) throw abortedBy(options.signal)
+    this.#life.assertOpen()
+    const given = this.#life.registry.acquire(resolved, options, stack)
+    const record = given instanceof Promise ? await hold.during(given) : given
+    if (options.forwards.length === 0) return new UserLease<F>(record, NO_CLAIMS)
+    return await hold.during(leaseWithForwards<F>(record, options, until))
   }
 
   async listen<const S extends ForwardSpec>(_target: Target, _spec: S, _options?: object): Promise<Standing<S>> {
@@ -145,7 +128,9 @@ export class Pool implements TunnelPool {
   }
 
   reset(target: Target): void {
-    this.#life.registry.find(this.#targets.resolve(target))?.reset()
+    // What keeps a target from being dialled may be any of its jumps.
+    let each: ResolvedTarget | undefined = this.#targets.resolve(target)
+    for (; each !== undefined; each = each.jump) this.#life.registry.find(each)?.reset()
   }
 
   async probe(

@@ -51,8 +51,14 @@ export interface ResolvedTarget {
   readonly host: string
   readonly port: number
   readonly user: string
-  /** `host:port`, an IPv6 address in brackets: what logins are counted by. */
+  /** `host:port`, an IPv6 address in brackets. */
   readonly address: string
+  /** The addresses on the way, outermost first: what logins are counted by. Behind two jumps, one address may be two hosts. */
+  readonly route: string
+  /** The last hop on the way, itself a target with the hops before it as its jump. */
+  readonly jump: ResolvedTarget | undefined
+  /** How many hops lie before it. */
+  readonly hops: number
   readonly identities: readonly ResolvedIdentity[]
   readonly hostKey: ResolvedHostKeyPolicy
   /** The name under which the host key is known: the alias, else the host, `[host]:port` unless the port is 22. */

@@ -31,12 +31,15 @@ export function destinationLogic(
   const machine = destinationMachine.provide({
     actors: {
       tunnel,
+      jump: fromPromise<void, { id: string }>(async ({ input, signal }) => await of(input).jumping?.approach(signal)),
       admission: fromPromise<Admission, { id: string; isFailing: boolean }>(async ({ input, signal }) => {
-        const { generation } = await of(input).admit(signal, input.isFailing)
+        const destination = of(input)
+        const { generation } = await destination.admit(signal, { ...input, jump: destination.jumping?.take() })
         return { generation }
       }),
     },
     actions: {
+      letJumpGo: ({ context }) => of(context).jumping?.drop(),
       serve: ({ context }) => of(context).lending.serveSoon(),
       failWaiters: ({ context, event }) => of(context).lending.fail(generationOf(event)),
       refuseStuck: ({ context }) => of(context).lending.rejectAll(stuckError(context)),
@@ -47,7 +50,8 @@ export function destinationLogic(
       failSuccession: ({ context, event }) => {
         const { tunnels, successions } = of(context)
         const ended = tunnels.get(generationOf(event))?.failure(undefined, 'the successor did not open')
-        successions.failed(ended ?? (context.stuck.length > 0 ? stuckError(context) : unadmitted(context)))
+        const refused = 'error' in event && TunnelError.is(event.error) ? event.error : undefined
+        successions.failed(ended ?? refused ?? (context.stuck.length > 0 ? stuckError(context) : unadmitted(context)))
       },
       announceStuck: ({ context, event }) => of(context).announceStuck(generationOf(event)),
       depart: ({ context, event }) => of(context).farewell(generationOf(event)),

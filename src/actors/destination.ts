@@ -3,9 +3,12 @@ import type { destinationMachine } from '../../machines/destination.ts'
 import type { DestinationContext } from '../../machines/destination-words.ts'
 import { TunnelError } from '../errors.ts'
 import type { ResolvedTarget } from '../target.ts'
+import { type Admittee, enterPlace } from './admission.ts'
 import { Exclusives } from './exclusives.ts'
+import { Jumping } from './jumping.ts'
 import { Lending } from './lending.ts'
 import type { Parts } from './parts.ts'
+import type { Registry } from './registry.ts'
 import { Resting } from './resting.ts'
 import { Successions } from './successions.ts'
 import { Tunnel } from './tunnel.ts'
@@ -21,6 +24,10 @@ export class Destination {
   readonly resting: Resting
   readonly exclusives: Exclusives
   readonly successions: Successions
+  /** How it comes by its jump, if it has one. */
+  readonly jumping: Jumping | undefined
+  /** Hear of every move to another state. */
+  readonly watchers = new Set<() => void>()
   /** Resolves when its machine is final and every tunnel of it is. */
   readonly ended: Promise<void>
   state = 'dormant'
@@ -34,13 +41,14 @@ export class Destination {
   #lostAt = Number.NEGATIVE_INFINITY
   #hasEnded = false
 
-  constructor(parts: Parts, target: ResolvedTarget) {
+  constructor(parts: Parts, target: ResolvedTarget, registry: Registry) {
     this.parts = parts
     this.target = target
     this.resting = new Resting(parts.clock, target.id)
     this.lending = new Lending(this)
     this.exclusives = new Exclusives(this)
     this.successions = new Successions()
+    this.jumping = target.jump && new Jumping(this, registry, target.jump)
     this.ended = new Promise((resolve) => {
       this.#leave = resolve
     })
@@ -66,6 +74,7 @@ export class Destination {
     const isResting = to === 'resting' || to === 'barred'
     if (isResting) this.lending.rest(to === 'resting' ? context.restMillis : options.barredRetryMillis)
     this.exclusives.moved()
+    for (const look of [...this.watchers]) look()
     if (!isResting) return
     const error = this.resting.cause ?? new TunnelError('ERR_LOST', `${this.target.id}: the dial failed`)
     if (to === 'barred') facts.publish('destination.barred', { destination: this.target.id, error })
@@ -108,18 +117,14 @@ export class Destination {
     return clock.now() - this.#lostAt > 1_000 || !losses.isStorm
   }
 
-  /** Waits for a place to dial and enters the tunnel that will dial in it. */
-  async admit(signal: AbortSignal, isFailing: boolean): Promise<Tunnel> {
+  /** Waits for a place to dial and enters the tunnel that will dial in it. Rejects with `JumpLost` when that is lost meanwhile. */
+  async admit(signal: AbortSignal, admittee: Admittee): Promise<Tunnel> {
     const { parts, target } = this
-    const isSpawning = target.transport === 'openssh'
-    const place = await parts.limits.enter({ address: target.address, isFailing, isSpawning, signal })
-    try {
-      await parts.room.enter(signal)
-    } catch (error) {
-      place.release()
-      throw error
-    }
-    const tunnel = new Tunnel(parts, target, parts.nextGeneration(), place, (error) => this.#lost(tunnel, error))
+    const place = await enterPlace(this, signal, admittee)
+    const tunnel = new Tunnel(parts, target, parts.nextGeneration(), place, admittee.jump, {
+      lost: (error) => this.#lost(tunnel, error),
+      outlived: () => this.#outlived(tunnel),
+    })
     tunnel.endError = this.#endError
     this.tunnels.set(tunnel.generation, tunnel)
     parts.tunnels.set(tunnel.generation, tunnel)
@@ -130,6 +135,13 @@ export class Destination {
     if (signal.aborted) discard()
     else signal.addEventListener('abort', discard, { once: true })
     return tunnel
+  }
+
+  /** The jump under a tunnel is not lent any more: if the tunnel is the current one, it has to move over to the jump's next generation. */
+  #outlived(tunnel: Tunnel): void {
+    queueMicrotask(() => {
+      if (tunnel === this.current) this.tell({ type: 'life.over' })
+    })
   }
 
   /** An open tunnel was lost. Told before its destination's machine hears of it. */
@@ -204,6 +216,8 @@ export class Destination {
   async end(error?: TunnelError): Promise<void> {
     this.#hasEnded = true
     this.failure = error
+    this.jumping?.drop()
+    for (const look of [...this.watchers]) look()
     const told = error ?? this.#endError ?? new TunnelError('ERR_POOL_CLOSED', `${this.target.id}: the destination has ended`)
     this.lending.rejectAll(told)
     this.exclusives.end(told)

@@ -2,6 +2,7 @@ import { TunnelError } from '../errors.ts'
 import type { ResolvedAcquireOptions } from '../options/acquire.ts'
 import type { Destination } from './destination.ts'
 import type { LeaseRecord } from './lease-record.ts'
+import type { Tunnel } from './tunnel.ts'
 import { Waiter } from './waiter.ts'
 
 /** After a failure no dial for this long, whoever wants one: the destination's machine keeps to the same. */
@@ -95,7 +96,7 @@ export class Exclusives {
   #dial(wish: Wish): void {
     const home = this.#home
     const { signal } = wish.controller
-    home.admit(signal, (home.known?.failures ?? 0) > 0).then(
+    this.#admit(wish, signal).then(
       (tunnel) => {
         // Given up meanwhile: `admit` has seen to the tunnel.
         if (signal.aborted) return
@@ -110,6 +111,12 @@ export class Exclusives {
         if (!signal.aborted) wish.waiter.reject(error)
       },
     )
+  }
+
+  async #admit({ waiter }: Wish, signal: AbortSignal): Promise<Tunnel> {
+    const { jumping, known } = this.#home
+    const jump = await jumping?.lease(signal, waiter.options.whenResting)
+    return await this.#home.admit(signal, { isFailing: (known?.failures ?? 0) > 0, jump })
   }
 
   #park(wish: Wish): void {

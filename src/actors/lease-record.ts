@@ -2,6 +2,7 @@ import type { Remote } from '../api/forward.ts'
 import type { Claim } from '../channels/forwards.ts'
 import { ChannelSocket } from '../channels/socket.ts'
 import { TunnelError } from '../errors.ts'
+import type { ResolvedAcquireOptions } from '../options/acquire.ts'
 import { remoteName } from '../remote.ts'
 import type { Tunnel } from './tunnel.ts'
 
@@ -9,6 +10,8 @@ import type { Tunnel } from './tunnel.ts'
 export class LeaseRecord {
   readonly id: string
   readonly label: string | undefined
+  /** Held by a target on its jump, and not by a user. */
+  readonly isJump: boolean
   readonly tunnel: Tunnel
   readonly since: Date
   readonly stack: string | undefined
@@ -19,11 +22,14 @@ export class LeaseRecord {
   #ending: AbortController | undefined
   #loss: TunnelError | undefined
   isReleased = false
+  /** Hears that the tunnel is not lent any more, while this lease of it is out. */
+  onDraining: (() => void) | undefined
 
-  constructor(tunnel: Tunnel, id: string, label: string | undefined, stack: string | undefined) {
+  constructor(tunnel: Tunnel, id: string, { label, isJump }: ResolvedAcquireOptions, stack: string | undefined) {
     this.tunnel = tunnel
     this.id = id
     this.label = label
+    this.isJump = isJump
     this.stack = stack
     this.since = tunnel.parts.clock.date()
     this.takenAt = tunnel.parts.clock.now()

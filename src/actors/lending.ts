@@ -19,6 +19,12 @@ export class Lending {
     this.#parts = home.parts
   }
 
+  /** Whether targets wait for it as their jump: its dial goes first. */
+  get isJump(): boolean {
+    for (const { options } of this.waiters) if (options.isJump) return true
+    return false
+  }
+
   /** A lease, at once if the current tunnel can be lent, else when it is this one's turn. */
   acquire(options: ResolvedAcquireOptions, stack: string | undefined): LeaseRecord | Promise<LeaseRecord> {
     if (options.isExclusive) return this.#home.exclusives.acquire(options, stack)
@@ -42,8 +48,9 @@ export class Lending {
   lend(tunnel: Tunnel | undefined, { options, askedAt, stack }: Asked): LeaseRecord | undefined {
     if (tunnel === undefined) return undefined
     const parts = this.#parts
-    const lease = new LeaseRecord(tunnel, parts.nextLease(), options.label, stack)
+    const lease = new LeaseRecord(tunnel, parts.nextLease(), options, stack)
     if (!tunnel.leases.grant(lease)) return undefined
+    if (options.isJump) return lease
     const waitMillis = lease.takenAt - askedAt
     parts.facts.publish('lease.acquired', {
       destination: this.#home.target.id,
@@ -72,6 +79,7 @@ export class Lending {
       this.waiters.add(waiter)
       this.#syncWanted()
       if (options.whenResting === 'dial') this.#home.tell({ type: 'dial.forced' })
+      this.#home.jumping?.joined()
       if (this.#home.state === 'serving') this.serveSoon()
     })
   }
@@ -79,7 +87,13 @@ export class Lending {
   /** Why this acquire is refused at the door. */
   refusal(options: ResolvedAcquireOptions): TunnelError | undefined {
     const { clock, tally, options: limits } = this.#parts
-    if (tally.waiting >= limits.maxWaiting)
+    if (this.#home.target.hops >= limits.maxTunnels)
+      return new TunnelError(
+        'ERR_POOL_EXHAUSTED',
+        `${this.#home.target.id} and its jumps do not fit into maxTunnels (${limits.maxTunnels})`,
+        { phase: 'queued' },
+      )
+    if (tally.waiting >= limits.maxWaiting && !options.isJump)
       return new TunnelError('ERR_POOL_EXHAUSTED', `${limits.maxWaiting} acquires are waiting already (maxWaiting)`, {
         phase: 'queued',
       })
@@ -88,13 +102,16 @@ export class Lending {
   }
 
   /** What an acquire is told whose time is up, by how far the dial is that it waits for. */
-  expired({ timeoutMillis }: ResolvedAcquireOptions, dialing = this.#home.known?.dialing): TunnelError {
+  expired({ timeoutMillis }: Pick<ResolvedAcquireOptions, 'timeoutMillis'>, dialing = this.#home.known?.dialing): TunnelError {
+    const jump = this.#home.jumping?.expired(timeoutMillis)
+    if (jump !== undefined) return jump
     const phase = (dialing === undefined ? undefined : this.#home.tunnels.get(dialing)?.phase) ?? 'queued'
     const { cause } = this.#home.resting
     const where = phase === 'queued' ? 'still waiting for a place to dial' : `the dial was at ${phase}`
     return new TunnelError('ERR_ACQUIRE_TIMEOUT', `${this.#home.target.id}: no tunnel within ${timeoutMillis} ms (${where})`, {
       cause,
       phase,
+      hop: cause?.hop,
     })
   }
 
@@ -141,6 +158,12 @@ export class Lending {
       new TunnelError('ERR_LOST', `${target.id}: there was no place to dial in`)
     resting.cause = error
     for (const waiter of [...this.waiters]) if (waiter.options.whenResting !== 'wait') waiter.reject(error)
+  }
+
+  /** The jump cannot be leased: those who would rather wait on do, as long as that is not in vain. */
+  failByJump(error: TunnelError, isVain: (waiter: Waiter) => boolean): void {
+    this.#home.resting.cause = error
+    for (const waiter of [...this.waiters]) if (waiter.options.whenResting !== 'wait' || isVain(waiter)) waiter.reject(error)
   }
 
   /** It rests or is barred from now: waiting may have become vain. */

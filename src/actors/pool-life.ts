@@ -20,7 +20,6 @@ export class PoolLife {
   readonly #actor: ActorRefFrom<typeof poolMachine>
   readonly #closed: Promise<void>
   readonly #sweep: SweepOnce
-  readonly #ending = new AbortController()
   #closeError: TunnelError | undefined
 
   constructor({ parts, scope }: Assembly, forget: (key: string) => void, changes: MachineChanges, pool: TunnelPool) {
@@ -54,11 +53,6 @@ export class PoolLife {
       onEnd(this.#actor, { ended: end, broken: () => quietly(this.#rescue().then(end)) })
     })
     this.#actor.start()
-  }
-
-  /** Aborts when nothing more is lent. */
-  get ending(): AbortSignal {
-    return this.#ending.signal
   }
 
   /** @throws TunnelError `ERR_POOL_CLOSED` */
@@ -108,7 +102,6 @@ export class PoolLife {
   #refuse(error: TunnelError): void {
     this.#closeError ??= error
     this.registry.endBy(error)
-    this.#ending.abort(error)
   }
 
   async #bounded(millis: number): Promise<void> {

@@ -3,14 +3,18 @@ import type { destinationMachine } from '../../machines/destination.ts'
 import type { RegistryEvent, TunnelTimes } from '../../machines/events.ts'
 import type { tunnelMachine } from '../../machines/tunnel.ts'
 import { TunnelError } from '../errors.ts'
+import type { ResolvedAcquireOptions } from '../options/acquire.ts'
 import type { ResolvedTarget } from '../target.ts'
-import { quietly } from '../wait.ts'
+import { quietly, remaining, unlessAborted } from '../wait.ts'
 import { onEnd } from './contain.ts'
 import { Destination } from './destination.ts'
 import { destinationLogic } from './destination-logic.ts'
+import type { LeaseRecord } from './lease-record.ts'
+import { Leaving } from './leaving.ts'
 import type { Parts } from './parts.ts'
 import { destinationTimes, tunnelTimes } from './times.ts'
 import { tunnelLogic } from './tunnel-logic.ts'
+import { abortedBy } from './waiter.ts'
 
 /** How a test changes the machines that a pool runs. */
 export interface MachineChanges {
@@ -34,10 +38,13 @@ export class Registry {
   readonly #forget: (key: string) => void
   #emptied: (() => void) | undefined
   readonly #watchers = new Set<(ref: Ref) => void>()
+  readonly #ending = new AbortController()
+  readonly #leaving: Leaving
 
   constructor(parts: Parts, forget: (key: string) => void, changes: MachineChanges) {
     this.#parts = parts
     this.#forget = forget
+    this.#leaving = new Leaving(parts.clock, (destination, event) => this.#refs.get(destination)?.send(event))
     this.#tunnelTimes = tunnelTimes(parts.options)
     this.#logic = destinationLogic(this.#byId, tunnelLogic(parts.tunnels, changes.tunnel), changes.destination)
   }
@@ -60,17 +67,44 @@ export class Registry {
     return () => this.#watchers.delete(watch)
   }
 
-  /** The destination of a target, made if there is none. */
-  ensure(target: ResolvedTarget): Destination {
-    return this.#byKey.get(target.key) ?? this.#make(target)
+  /** Aborts when nothing more is lent, with what whoever asks is told. */
+  get ending(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  /** A lease on a target's tunnel, at once if there is one to lend. A destination that leaves just now is waited for, and the next one asked. */
+  acquire(target: ResolvedTarget, options: ResolvedAcquireOptions, stack?: string): LeaseRecord | Promise<LeaseRecord> {
+    if (options.signal?.aborted) throw abortedBy(options.signal)
+    if (this.#ending.signal.aborted) throw this.#ending.signal.reason
+    const destination = this.#byKey.get(target.key) ?? this.#make(target)
+    return destination.isLeaving ? this.#acquireNext(destination, options, stack) : destination.lending.acquire(options, stack)
+  }
+
+  async #acquireNext(leaving: Destination, options: ResolvedAcquireOptions, stack: string | undefined): Promise<LeaseRecord> {
+    const { clock } = this.#parts
+    const until = clock.now() + options.timeoutMillis
+    const over = new AbortController()
+    const timer = clock.setTimeout(() => over.abort(), remaining(clock, until))
+    const bound = AbortSignal.any([over.signal, this.ending, ...(options.signal ? [options.signal] : [])])
+    try {
+      await unlessAborted(leaving.ended, bound)
+    } catch {
+      if (this.ending.aborted) throw this.ending.reason
+      throw over.signal.aborted ? leaving.lending.expired(options) : abortedBy(options.signal)
+    } finally {
+      clock.clearTimeout(timer)
+    }
+    // One that breaks as soon as it is made would be made for ever.
+    if (leaving.failure !== undefined) throw leaving.failure
+    return await this.acquire(leaving.target, { ...options, timeoutMillis: until - clock.now() }, stack)
   }
 
   /** What the pool's machine invokes: it is told to drain or destroy, and says when none is left. */
   readonly logic = fromCallback<RegistryEvent, undefined>(({ receive, sendBack }) => {
     receive((event) => {
       this.#emptied = () => sendBack({ type: 'registry.emptied' })
-      if (event.type === 'registry.drain') this.#tellAll({ ...event, type: 'destination.leave', reason: 'the pool closes' })
-      else this.#tellAll({ type: 'destination.destroy', reason: event.reason })
+      if (event.type === 'registry.drain') this.#leaving.drain(event)
+      else this.#leaving.destroy(event.reason)
       this.#checkEmpty()
     })
     return () => {}
@@ -79,15 +113,12 @@ export class Registry {
   /** What leases and waiters are told when the pool ends. */
   endBy(error: TunnelError): void {
     for (const destination of this.#byKey.values()) destination.endBy(error)
-  }
-
-  #tellAll(event: Parameters<Ref['send']>[0]): void {
-    for (const ref of [...this.#refs.values()]) ref.send(event)
+    this.#ending.abort(error)
   }
 
   #make(target: ResolvedTarget): Destination {
     const { options, clock, transports } = this.#parts
-    const destination = new Destination(this.#parts, target)
+    const destination = new Destination(this.#parts, target, this)
     this.#byKey.set(target.key, destination)
     this.#byId.set(target.id, destination)
     const actor = createActor(this.#logic, {
@@ -96,11 +127,13 @@ export class Registry {
       input: {
         id: target.id,
         needsDirectory: transports[target.transport].needsDirectory,
+        hasJump: target.jump !== undefined,
         times: destinationTimes(options),
         tunnelTimes: this.#tunnelTimes,
       },
     })
     destination.attach(actor)
+    this.#leaving.add(destination)
     this.#refs.set(destination, actor)
     onEnd(actor, {
       ended: () => quietly(this.#remove(destination)),
@@ -127,6 +160,7 @@ export class Registry {
     if (this.#byKey.get(key) === destination) this.#byKey.delete(key)
     if (this.#byId.get(id) === destination) this.#byId.delete(id)
     this.#forget(key)
+    this.#leaving.remove(destination)
     destination.leave()
     this.#checkEmpty()
   }

@@ -27,6 +27,7 @@ export class TunnelLeases {
     if (this.#tunnel.snapshot()?.context.isLeased !== true) return false
     this.#out.add(lease)
     this.#tunnel.parts.idle.delete(this.#tunnel)
+    if (lease.isJump) return true
     this.#tunnel.parts.tally.leases += 1
     this.#tunnel.parts.hold.take()
     return true
@@ -35,11 +36,12 @@ export class TunnelLeases {
   giveBack(lease: LeaseRecord, fault: Error | undefined, isAbandoned: boolean): void {
     if (!this.#out.delete(lease)) return
     const { facts, tally, hold, clock } = this.#tunnel.parts
-    tally.leases -= 1
-    hold.give()
     const named = { generation: this.#tunnel.generation, lease: lease.id }
     if (fault !== undefined) this.#tunnel.tell({ type: 'lease.faulted', ...named })
     if (this.#out.size === 0) this.#returnLast(named)
+    if (lease.isJump) return
+    tally.leases -= 1
+    hold.give()
     const fact = { destination: this.#tunnel.target.id, ...named }
     if (isAbandoned) facts.publish('lease.abandoned', fact)
     facts.publish('lease.released', { ...fact, heldMillis: clock.now() - lease.takenAt, fault })
@@ -58,6 +60,11 @@ export class TunnelLeases {
       this.#tunnel.parts.idle.add(this.#tunnel)
       if (this.#tunnel.parts.room.waiting > 0) this.#tunnel.parts.room.makeRoom()
     })
+  }
+
+  /** The tunnel is not lent any more: those whose lease is out may look for another. */
+  tellDraining(): void {
+    for (const lease of this.#out) lease.onDraining?.()
   }
 
   /** The leases that are still out end with the tunnel's reason. */

@@ -70,6 +70,7 @@ export class TunnelRecord {
   #opened(): void {
     const { parts, target } = this.#tunnel
     const { tally, facts, clock } = parts
+    this.#tunnel.keepUp()
     tally.opened += 1
     const openMillis = clock.now() - this.#bornAt
     facts.publish('tunnel.opened', { ...this.#name, transport: target.transport, openMillis, phases: { ...this.phases } })
@@ -77,6 +78,7 @@ export class TunnelRecord {
 
   #draining(code: string | undefined): void {
     this.#drainedAt = this.#tunnel.parts.clock.now()
+    this.#tunnel.leases.tellDraining()
     if (code !== undefined) this.#lost(this.#tunnel.failure(code), this.leasesCut)
   }
 

@@ -6,8 +6,11 @@ import type { OwnedDirectory } from '../owners/directory/directory.ts'
 import { LastingDirectory } from '../owners/directory/lasting.ts'
 import { Scope } from '../owners/scope.ts'
 import type { ResolvedTarget } from '../target.ts'
-import type { Connection, Phase } from '../transport/transport.ts'
+import type { Connection } from '../transport/transport.ts'
 import { untilReleased } from './burial.ts'
+import { Jump } from './jump.ts'
+import type { LeaseRecord } from './lease-record.ts'
+import { Opening } from './opening.ts'
 import type { Parts } from './parts.ts'
 import { Proof } from './proof.ts'
 import { TunnelLeases } from './tunnel-leases.ts'
@@ -17,6 +20,14 @@ const asTunnelError = (error: unknown): TunnelError =>
   TunnelError.is(error)
     ? error
     : new TunnelError('ERR_LOST', error instanceof Error ? error.message : String(error), { cause: error })
+
+/** What a tunnel tells its destination past their machines. */
+export interface TunnelNews {
+  /** It was open and is lost; told before its machine hears of it. */
+  readonly lost: (error: TunnelError) => void
+  /** The jump under it is not lent any more. */
+  readonly outlived: () => void
+}
 
 /** What one tunnel's machine acts through: its scope, its connection, its leases. The machine decides when; here is how. */
 export class Tunnel {
@@ -36,24 +47,33 @@ export class Tunnel {
   readonly #directory: LastingDirectory
   #forwards: ForwardTable | undefined
   #dialing: Promise<void> = Promise.resolve()
-  #phase: Phase | 'queued' = 'queued'
-  #phaseSince: number
+  readonly #opening: Opening
   readonly #place: DialPlace
-  readonly #lost: (error: TunnelError) => void
+  readonly #jump: Jump | undefined
+  readonly #news: TunnelNews
+  #isJumpLost = false
 
-  /** `lost` hears of it when the tunnel was open and is lost, before its machine does. */
-  constructor(parts: Parts, target: ResolvedTarget, generation: number, place: DialPlace, lost: (error: TunnelError) => void) {
+  /** The lease on its jump is the tunnel's from here on. */
+  constructor(
+    parts: Parts,
+    target: ResolvedTarget,
+    generation: number,
+    place: DialPlace,
+    jump: LeaseRecord | undefined,
+    news: TunnelNews,
+  ) {
     this.parts = parts
     this.target = target
     this.generation = generation
     this.#place = place
-    this.#lost = lost
+    this.#news = news
     this.scope = new Scope(parts.ledger, `${target.id} generation ${generation}`)
     this.#directory = new LastingDirectory(() => parts.directories.tunnelDirectory(this.scope, target.id))
     this.record = new TunnelRecord(this)
     this.leases = new TunnelLeases(this)
     this.proof = new Proof(this)
-    this.#phaseSince = parts.clock.now()
+    this.#opening = new Opening(this, place)
+    this.#jump = jump && new Jump(jump, target.id, { lost: (error) => this.#loseJump(error), draining: () => news.outlived() })
   }
 
   /** Whether its actor ever ran: an admission that nobody took up has none. */
@@ -66,7 +86,7 @@ export class Tunnel {
   }
 
   get phase(): string {
-    return this.#phase
+    return this.#opening.phase
   }
 
   /** Monotonic time of the last proof that the other end is there. */
@@ -127,8 +147,7 @@ export class Tunnel {
   /** Opens the connection; what arrives after `signal` aborted is in the scope all the same. Rejects with a TunnelError. */
   dial(signal: AbortSignal): Promise<void> {
     const controller = new AbortController()
-    const began = this.parts.clock.now()
-    const abort = () => controller.abort(this.#abortReason(began))
+    const abort = () => controller.abort(this.#opening.abortReason(this.endError))
     signal.addEventListener('abort', abort, { once: true })
     const dialing = this.#open(controller.signal).finally(() => signal.removeEventListener('abort', abort))
     this.#dialing = dialing.catch(() => {
@@ -138,24 +157,11 @@ export class Tunnel {
   }
 
   async #open(signal: AbortSignal): Promise<void> {
-    const { parts, target, scope } = this
     try {
-      const connection = await parts.transports[target.transport].dial({
-        target,
-        scope,
-        jump: undefined,
-        directory: () => this.makeDirectory(),
-        signal,
-        clock: parts.clock,
-        trust: parts.trust,
-        buffered: parts.buffered,
-        holdSession: parts.options.holdSession,
-        channelTimeoutMillis: parts.options.channelTimeoutMillis,
-        enter: (phase) => this.#enter(phase),
-        admit: () => this.#place.admit(signal),
-      })
-      signal.throwIfAborted()
-      this.#enter('open')
+      // Lost before the machine could hear of it.
+      if (this.#isJumpLost) this.#tellJumpLost()
+      if (this.error !== undefined) throw this.error
+      const connection = await this.#opening.dial(signal, this.#jump)
       this.#connection = connection
       connection.onLost((error) => this.#lose(error))
       if (connection.error !== undefined) throw connection.error
@@ -168,34 +174,31 @@ export class Tunnel {
     }
   }
 
-  #enter(phase: Phase): void {
-    const now = this.parts.clock.now()
-    if (this.#phase !== 'queued') this.record.phases[this.#phase] = now - this.#phaseSince
-    this.#phase = phase
-    this.#phaseSince = now
-  }
-
-  #abortReason(began: number): TunnelError {
-    const { openTimeoutMillis } = this.parts.options
-    const phase = this.#phase
-    if (this.parts.clock.now() - began >= openTimeoutMillis - 1)
-      return new TunnelError(
-        'ERR_OPEN_TIMEOUT',
-        `${this.target.id}: not open within ${openTimeoutMillis} ms (it was at ${phase})`,
-        { phase },
-      )
-    return this.endError ?? new TunnelError('ERR_ABORTED', `${this.target.id}: the dial was given up`, { phase })
+  /** It has opened, perhaps through a jump that is not lent any more. */
+  keepUp(): void {
+    if (this.#jump?.isDraining === true) this.#news.outlived()
   }
 
   /** It was open and is lost: an end like any other for its leases, another cause for its destination. */
   noteLoss(error: TunnelError): void {
-    this.#lost(error)
+    this.#news.lost(error)
   }
 
   #lose(error: TunnelError): void {
     this.error ??= error
     if (this.record.state === 'draining' && this.leases.size > 0) this.record.lostInDrain(this.error)
     this.tell({ type: 'tunnel.lost', generation: this.generation, code: error.code })
+  }
+
+  #loseJump(error: TunnelError): void {
+    this.#isJumpLost = true
+    this.error ??= error
+    if (this.record.state === 'draining' && this.leases.size > 0) this.record.lostInDrain(this.error)
+    this.#tellJumpLost()
+  }
+
+  #tellJumpLost(): void {
+    this.tell({ type: 'tunnel.lost', generation: this.generation, code: 'ERR_LOST', isJumps: true })
   }
 
   /** Its error, or one made of the code that its machine ended with. */
@@ -233,6 +236,7 @@ export class Tunnel {
   /** It is final: its places go to others. */
   farewell(): void {
     this.#place.release()
+    this.#jump?.release()
     this.parts.idle.delete(this)
     this.parts.room.leave(this)
     this.record.end()

@@ -46,7 +46,7 @@ export class Waiter implements Asked {
     this.#settled = settled
     this.#takeBack = onAbort(options.signal, () => this.reject(abortedBy(options.signal)))
     this.#timer = parts.clock.setTimeout(() => this.reject(expired()), options.timeoutMillis)
-    parts.tally.waiting += 1
+    if (!options.isJump) parts.tally.waiting += 1
   }
 
   resolve(lease: LeaseRecord): void {
@@ -62,7 +62,7 @@ export class Waiter implements Asked {
     this.isSettled = true
     this.#parts.clock.clearTimeout(this.#timer)
     this.#takeBack()
-    this.#parts.tally.waiting -= 1
+    if (!this.options.isJump) this.#parts.tally.waiting -= 1
     this.#settled(this)
     return true
   }

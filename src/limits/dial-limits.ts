@@ -7,7 +7,7 @@ export type { DialPlace }
 
 /** Who asks for a place to dial. */
 export interface DialRequest {
-  /** What logins are counted by: `ResolvedTarget.address`. */
+  /** What logins are counted by: `ResolvedTarget.route`. */
   readonly address: string
   /** Whether the destination's last dial failed. */
   readonly isFailing: boolean

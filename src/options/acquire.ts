@@ -12,6 +12,8 @@ export interface ResolvedAcquireOptions {
   readonly whenResting: 'reject' | 'wait' | 'dial'
   readonly isExclusive: boolean
   readonly label: string | undefined
+  /** Asked by a target for its jump, and not by a user: not counted as waiting or leased, and holding nothing open but the jump. */
+  readonly isJump: boolean
 }
 
 /** What `use` was asked for, complete. */
@@ -46,6 +48,7 @@ export function acquireDefaults(timeoutMillis: number): ResolvedAcquireOptions {
     whenResting: 'reject',
     isExclusive: false,
     label: undefined,
+    isJump: false,
   })
 }
 
@@ -64,6 +67,7 @@ function complete(given: AcquireOptions, unless: ResolvedAcquireOptions): Resolv
     whenResting: whenResting === undefined ? unless.whenResting : check(whenRestingRule, 'whenResting', whenResting),
     isExclusive: exclusive === undefined ? unless.isExclusive : check(flag, 'exclusive', exclusive),
     label: given.label === undefined ? undefined : check(label, 'label', given.label),
+    isJump: false,
   }
 }
 

@@ -1,30 +1,35 @@
-import type { Jump } from '../api/target.ts'
+import type { Jump, Target } from '../api/target.ts'
+import { TunnelError } from '../errors.ts'
 import { invalidOption } from '../options/invalid.ts'
 import { checkNames, checkObject, namesOf } from '../options/names.ts'
-import { check, port } from '../options/rules.ts'
-import { checkHost } from './host.ts'
-import { resolveIdentities } from './identity.ts'
-import { checkAlias, checkUser } from './login.ts'
-import { resolvePolicy } from './policy.ts'
-import { unsupportedJumps } from './unsupported.ts'
+import type { ResolvedTarget } from '../target.ts'
 
 const NAMES = namesOf<Jump>({ host: true, port: true, user: true, identity: true, hostKey: true, hostKeyAlias: true })
 
-function checkJump(given: unknown, name: string): void {
-  const jump = checkObject(name, given) as Partial<Jump>
-  checkNames(jump, NAMES, name)
-  checkHost(jump.host, `${name}.host`)
-  if (jump.port !== undefined) check(port, `${name}.port`, jump.port)
-  if (jump.user !== undefined) checkUser(jump.user, `${name}.user`)
-  if (jump.identity !== undefined) resolveIdentities(jump.identity, `${name}.identity`)
-  resolvePolicy(jump.hostKey, `${name}.hostKey`)
-  if (jump.hostKeyAlias !== undefined) checkAlias(jump.hostKeyAlias, `${name}.hostKeyAlias`)
+/** The hops of a target, outermost first, each with what it takes from the target when it does not say it itself. @throws TunnelError `ERR_INVALID_OPTION` */
+export function readJumps({ jumps, user, identity, hostKey, connect }: Partial<Target>): readonly Partial<Target>[] {
+  if (jumps === undefined) return []
+  const given: unknown = jumps
+  if (!Array.isArray(given)) throw invalidOption('jumps', 'an array of jumps', given)
+  if (given.length > 0 && connect !== undefined)
+    throw new TunnelError(
+      'ERR_INVALID_OPTION',
+      'Expected `connect` or `jumps`, not both: the stream of `connect` leads to the host itself',
+    )
+  return given.map((each, index) => {
+    const jump = checkObject(`jumps[${index}]`, each) as Partial<Jump>
+    checkNames(jump, NAMES, `jumps[${index}]`)
+    const { host, port, hostKeyAlias } = jump
+    return {
+      host,
+      port,
+      hostKeyAlias,
+      user: jump.user ?? user,
+      identity: jump.identity ?? identity,
+      hostKey: jump.hostKey ?? hostKey,
+    } as Partial<Target>
+  })
 }
 
-/** Checks jumps as if they could be used, so that a mistake in one is called that; then refuses them. @throws TunnelError `ERR_INVALID_OPTION`, `ERR_UNSUPPORTED` */
-export function refuseJumps(given: unknown): void {
-  if (given === undefined) return
-  if (!Array.isArray(given)) throw invalidOption('jumps', 'an array of jumps', given)
-  for (const [index, each] of given.entries()) checkJump(each, `jumps[${index}]`)
-  if (given.length > 0) throw unsupportedJumps()
-}
+/** `user@host:port`, as errors name a hop. */
+export const hopName = ({ user, address }: Pick<ResolvedTarget, 'user' | 'address'>): string => `${user}@${address}`

@@ -35,15 +35,16 @@ function nameOfPolicy(policy: ResolvedHostKeyPolicy): readonly unknown[] {
   return [kind, kind === 'known-hosts' ? policy.files : kind === 'accept-new' ? policy.file : null]
 }
 
-/** The canonical name of a connection: two targets share one exactly if it is equal. Each identity counts by name, never by secret; `connect` by its number. */
+/** The canonical name of a connection: two targets share one exactly if it is equal. Each identity counts by name, never by secret; `connect` by its number, the jump by a digest of its own key. */
 export function keyOf(target: Omit<ResolvedTarget, 'key' | 'id'>, connectNumber: number | undefined): string {
-  const { host, port, user, identities, hostKey, hostKeyName, transport, keepAliveIntervalMillis, keepAliveCountMax, openssh } =
-    target
+  const { host, port, user, identities, hostKey, hostKeyName, jump, openssh } = target
+  const { transport, keepAliveIntervalMillis, keepAliveCountMax } = target
   return JSON.stringify([
     [host, port, user],
     identities.map(nameOf),
     [nameOfPolicy(hostKey), hostKeyName],
     [transport, keepAliveIntervalMillis, keepAliveCountMax, connectNumber],
     openssh === undefined ? null : [openssh.configFile, openssh.options],
+    secretly('jump', jump?.key),
   ])
 }

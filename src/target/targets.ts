@@ -5,7 +5,7 @@ import { check, count, duration, label, port, transport } from '../options/rules
 import type { ResolvedTarget } from '../target.ts'
 import { bracketed, checkHost } from './host.ts'
 import { resolveIdentities } from './identity.ts'
-import { refuseJumps } from './jumps.ts'
+import { readJumps } from './jumps.ts'
 import { keyOf } from './key.ts'
 import { Known } from './known.ts'
 import { checkAlias, checkUser } from './login.ts'
@@ -14,6 +14,8 @@ import { resolvePolicy } from './policy.ts'
 import { checkSuits } from './unsupported.ts'
 
 type Connect = NonNullable<Target['connect']>
+/** A target or a hop by itself, checked, before it is known what lies on the way to it. */
+type Checked = Omit<ResolvedTarget, 'key' | 'id' | 'route' | 'jump' | 'hops'>
 /** What a target takes from its pool. */
 export type TargetDefaults = Pick<ResolvedTarget, 'transport' | 'keepAliveIntervalMillis' | 'keepAliveCountMax'>
 
@@ -62,8 +64,8 @@ export class Targets {
   resolve(target: Target): ResolvedTarget {
     const before = this.#resolved.get(target)
     if (before === undefined) return this.#remember(target, this.#parse(target))
-    const shared = this.#known.confirm(before.key, before)
-    return shared.id === before.id ? before : this.#remember(target, { ...before, ...shared })
+    const now = this.#confirm(before)
+    return now === before ? before : this.#remember(target, now)
   }
 
   /** The registry has forgotten the destination: targets that are not remembered by identity begin with a new number. */
@@ -72,39 +74,54 @@ export class Targets {
   }
 
   #remember(target: Target, resolved: ResolvedTarget): ResolvedTarget {
-    Object.freeze(resolved)
     this.#resolved.set(target, resolved)
     return resolved
+  }
+
+  /** The same, unless it or a hop before it was forgotten and has begun anew. */
+  #confirm(before: ResolvedTarget): ResolvedTarget {
+    const shared = this.#known.confirm(before.key, before)
+    const jump = before.jump && this.#confirm(before.jump)
+    return shared.id === before.id && jump === before.jump ? before : Object.freeze({ ...before, ...shared, jump })
   }
 
   #parse(target: Target): ResolvedTarget {
     const given = checkObject('target', target, 'an object with host, user and identity') as Partial<Target>
     checkNames(given, NAMES, 'target')
-    const parsed = this.#check(given)
-    const key = keyOf(parsed, parsed.connect && this.#numberOf(parsed.connect))
-    const { id, identities } = this.#known.share(key, `${parsed.user}@${parsed.address}`, parsed.identities)
-    return { key, ...parsed, id, identities }
+    const { transport } = given
+    const parsed = this.#check(given, '')
+    let jump: ResolvedTarget | undefined
+    for (const [index, hop] of readJumps(given).entries())
+      jump = this.#share(this.#check({ ...hop, transport }, `jumps[${index}].`), jump)
+    return this.#share(parsed, jump)
   }
 
-  #check(given: Partial<Target>): Omit<ResolvedTarget, 'key' | 'id'> {
-    const host = checkHost(given.host, 'host')
-    const portNumber = given.port === undefined ? 22 : check(port, 'port', given.port)
-    const address = `${bracketed(host)}:${portNumber}`
-    const alias = given.hostKeyAlias === undefined ? undefined : checkAlias(given.hostKeyAlias, 'hostKeyAlias')
+  #share(parsed: Checked, jump: ResolvedTarget | undefined): ResolvedTarget {
+    const route = jump === undefined ? parsed.address : `${jump.route} ${parsed.address}`
+    const whole = { ...parsed, route, jump, hops: jump === undefined ? 0 : jump.hops + 1 }
+    const key = keyOf(whole, parsed.connect && this.#numberOf(parsed.connect))
+    const { id, identities } = this.#known.share(key, `${parsed.user}@${parsed.address}`, parsed.identities)
+    return Object.freeze({ key, ...whole, id, identities })
+  }
+
+  /** `at` stands before the names of properties: a jump's say whose they are. */
+  #check(given: Partial<Target>, at: string): Checked {
+    const host = checkHost(given.host, `${at}host`)
+    const portNumber = given.port === undefined ? 22 : check(port, `${at}port`, given.port)
+    const alias = given.hostKeyAlias === undefined ? undefined : checkAlias(given.hostKeyAlias, `${at}hostKeyAlias`)
     const parsed = {
       host,
       port: portNumber,
-      user: checkUser(given.user, 'user'),
-      address,
-      identities: resolveIdentities(given.identity, 'identity'),
-      hostKey: resolvePolicy(given.hostKey, 'hostKey'),
+      user: checkUser(given.user, `${at}user`),
+      address: `${bracketed(host)}:${portNumber}`,
+      identities: resolveIdentities(given.identity, `${at}identity`),
+      hostKey: resolvePolicy(given.hostKey, `${at}hostKey`),
       hostKeyName: alias ?? (portNumber === 22 ? host : `[${host}]:${portNumber}`),
       ...this.#manner(given),
       label: given.label === undefined ? undefined : check(label, 'label', given.label),
       connect: checkConnect(given.connect),
       openssh: resolveOpenssh(given.openssh),
     }
-    refuseJumps(given.jumps)
     checkSuits(parsed)
     return parsed
   }

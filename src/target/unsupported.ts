@@ -1,17 +1,6 @@
 import { TunnelError } from '../errors.ts'
 import type { ResolvedTarget } from '../target.ts'
 
-const unsupported = (what: string, instead: string) =>
-  new TunnelError('ERR_UNSUPPORTED', `${what} not supported in this release; ${instead}`)
-
-/** Jumps are not there yet. */
-export function unsupportedJumps(): TunnelError {
-  return unsupported(
-    '`jumps` are',
-    'give `connect` a stream to the host instead, such as `lease.connect({ host, port })` of a lease on the jump',
-  )
-}
-
 const refusal = (message: string) => new TunnelError('ERR_UNSUPPORTED', message)
 
 /** What the transport that a target uses can do with it. What a loader brings is checked when it is there. @throws TunnelError `ERR_UNSUPPORTED` */

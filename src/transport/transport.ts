@@ -13,13 +13,26 @@ import type { Trust } from '../trust/trust.ts'
 /** What a dial is busy with, in this order; the times between are published as `phases`. */
 export type Phase = 'dns' | 'connect' | 'banner' | 'kex' | 'hostkey' | 'auth' | 'open'
 
+/** The last hop on the way to a host, an open tunnel of the pool, leased for as long as the tunnel through it lives. */
+export interface Hop {
+  /** `user@host:port` */
+  readonly name: string
+  /** Control socket through which another ssh can reach further hosts; openssh only. */
+  readonly controlPath: string | undefined
+  /**
+   * A stream through it to a host, for whoever asks to own. When the hop is lost it fails with an error that names the hop.
+   * Rejects as `openChannel` does, unbounded but for the signal.
+   */
+  open(to: { host: string; port: number }, signal: AbortSignal): Promise<Duplex>
+}
+
 /** Everything a transport is given for one opening. */
 export interface Dial {
   readonly target: ResolvedTarget
   /** Owns whatever the dial makes, from before it exists; what arrives after `signal` aborted is freed by it. */
   readonly scope: Scope
-  /** The connection of the last hop, leased for as long as this tunnel lives; `undefined`: the host is reached directly. */
-  readonly jump: Connection | undefined
+  /** The last hop; `undefined`: the host is reached directly. When it is lost the dial is aborted. */
+  readonly jump: Hop | undefined
   /** The tunnel's private directory (0700), made when first asked for, removed with the scope. */
   readonly directory: () => Promise<OwnedDirectory>
   /** Ends the dial; its reason is a TunnelError. Deadlines are the caller's. */

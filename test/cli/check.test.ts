@@ -171,7 +171,7 @@ describe('warren check', function () {
     ['an unknown option', ['a', '--timout', '3'], /Did you mean --timeout/],
     ['a bad status', ['a', '--expect', 'ok'], /200-299/],
     ['a bad host', ['-oProxyCommand=x'], /unknown option|host/],
-    ['a jump, which this release does not have', ['a', '--jump', 'b'], /jump/],
+    ['a bad jump', ['a', '--jump', 'b c'], /jump|\[user@\]host/],
   ] as const) {
     it(`${what} is usage: exit code 2`, async () => {
       says(await warren('check', ...args), 2, text)

@@ -7,6 +7,7 @@ import { failure, Gates, pathOf, turn } from './gates.ts'
 const INPUT: DestinationInput = {
   id: 'ops@gpu-7:22#1',
   needsDirectory: false,
+  hasJump: false,
   times: {
     backoffMinMillis: 250,
     backoffMaxMillis: 30_000,

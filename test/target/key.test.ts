@@ -36,6 +36,11 @@ const same: ReadonlyArray<readonly [string, Partial<Target>, Partial<Target>]> =
     { transport: 'ssh2', keepAliveIntervalMillis: 10_000, keepAliveCountMax: 3, jumps: [] },
   ],
   ['one connect function', { connect }, { connect }],
+  [
+    'a jump that says what it would take from the target',
+    { jumps: [{ host: 'bastion' }] },
+    { jumps: [{ host: 'BASTION', port: 22, user: 'ops', identity: { path: '/k' } }] },
+  ],
 ]
 
 const different: ReadonlyArray<readonly [string, Partial<Target>, Partial<Target>]> = [
@@ -64,6 +69,13 @@ const different: ReadonlyArray<readonly [string, Partial<Target>, Partial<Target
   ['keepalive intervals', {}, { keepAliveIntervalMillis: 0 }],
   ['no keepalive and one that never comes', { keepAliveIntervalMillis: 0 }, { keepAliveIntervalMillis: Infinity }],
   ['keepalive counts', {}, { keepAliveCountMax: 4 }],
+  ['a jump and none', {}, { jumps: [{ host: 'bastion' }] }],
+  ['jumps', { jumps: [{ host: 'bastion' }] }, { jumps: [{ host: 'bastion-2' }] }],
+  ['users of a jump', { jumps: [{ host: 'bastion' }] }, { jumps: [{ host: 'bastion', user: 'root' }] }],
+  ['identities of a jump', { jumps: [{ host: 'bastion' }] }, { jumps: [{ host: 'bastion', identity: { path: '/l' } }] }],
+  ['policies of a jump', { jumps: [{ host: 'bastion' }] }, { jumps: [{ host: 'bastion', hostKey: 'accept-new' }] }],
+  ['the order of jumps', { jumps: [{ host: 'a' }, { host: 'b' }] }, { jumps: [{ host: 'b' }, { host: 'a' }] }],
+  ['hops before the last', { jumps: [{ host: 'a' }, { host: 'c' }] }, { jumps: [{ host: 'b' }, { host: 'c' }] }],
   ['a connect function and none', {}, { connect }],
   ['connect functions', { connect }, { connect: async () => new Duplex() }],
 ]
@@ -75,7 +87,7 @@ describe('the key of a target', () => {
       const [a, b] = [targets.resolve({ ...plain, ...one }), targets.resolve({ ...plain, ...other })]
       assert.equal(a.key, b.key)
       assert.equal(a.id, b.id)
-      assert.equal(targets.size, 1)
+      assert.equal(targets.size, 1 + a.hops)
     })
   }
 

@@ -23,6 +23,9 @@ describe('Targets', () => {
       port: 22,
       user: 'ops',
       address: 'gpu-7:22',
+      route: 'gpu-7:22',
+      jump: undefined,
+      hops: 0,
       hostKeyName: 'gpu-7',
       transport: 'ssh2',
       keepAliveIntervalMillis: 10_000,
@@ -149,7 +152,6 @@ describe('Targets', () => {
   }
 
   for (const [what, more, message] of [
-    ['jumps', { jumps: [{ host: 'bastion' }] }, /^`jumps` are not supported in this release; give `connect` a stream/],
     ['openssh options with ssh2', { openssh: {} }, /^`openssh` options need transport 'openssh'/],
     [
       'certificates with ssh2',
