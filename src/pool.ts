@@ -110,9 +110,11 @@ export class Pool implements TunnelPool {
     const signal = resolveSignal(options)
     const resolved = targets.map((target) => this.#targets.resolve(target))
     const { maxTunnels, maxConnecting } = this.#life.parts.options
-    const distinct = new Set(resolved.map(({ key }) => key)).size
-    if (distinct > maxTunnels)
-      throw new TunnelError('ERR_POOL_EXHAUSTED', `${distinct} targets do not fit into maxTunnels (${maxTunnels})`)
+    const keys = new Set<string>()
+    for (const target of resolved)
+      for (let each: ResolvedTarget | undefined = target; each !== undefined; each = each.jump) keys.add(each.key)
+    if (keys.size > maxTunnels)
+      throw new TunnelError('ERR_POOL_EXHAUSTED', `${keys.size} targets and jumps do not fit into maxTunnels (${maxTunnels})`)
     this.#life.assertOpen()
     const acquire = async (index: number) => {
       const lease = await this.#acquire(targets[index] as Target, { ...this.#defaults, signal })

@@ -26,14 +26,16 @@ function verifiedAt(destination: Destination, provenAt: number): Date | undefine
 
 /** What is known of a destination now; asks nobody. */
 export function healthOf(destination: Destination): Health {
-  const { current, resting, lastProvenAt, tunnels } = destination
-  const state = destination.state as Health['state']
+  const { current, resting, lastProvenAt, tunnels, jumping } = destination
+  // What keeps its jump from being dialled keeps it from being dialled.
+  const blocker = destination.state === 'dormant' || destination.state === 'dialing' ? jumping?.blocker : undefined
+  const state = (blocker ?? destination).state as Health['state']
   const provenAt = Math.max(lastProvenAt, ...[...tunnels.values()].map((tunnel) => tunnel.provenAt))
   return {
     state,
     lastVerifiedAt: verifiedAt(destination, provenAt),
     failures: destination.known?.failures ?? 0,
-    retryAt: state === 'resting' || state === 'barred' ? resting.retryAt : undefined,
+    retryAt: state === 'resting' || state === 'barred' ? (blocker?.resting ?? resting).retryAt : undefined,
     cause: resting.cause,
     remoteAddress: current?.remoteAddress,
   }

@@ -13,7 +13,13 @@ export function hopError(cause: TunnelError, jump: ResolvedTarget, behind: strin
   const hop = cause.hop ?? hopName(jump)
   let first = cause
   while (first.hop !== undefined && TunnelError.is(first.cause)) first = first.cause
-  return new TunnelError(code, `${behind}: its jump ${hop} failed: ${first.message}`, { cause, phase, hop, retryAt })
+  return new TunnelError(code, `${behind}: its jump ${hop} failed: ${first.message}`, {
+    // These only stand for what came before.
+    cause: code === 'ERR_CIRCUIT_OPEN' || code === 'ERR_ACQUIRE_TIMEOUT' ? cause.cause : cause,
+    phase,
+    hop,
+    retryAt,
+  })
 }
 
 /** What a tunnel is told of its jump. */
