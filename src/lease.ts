@@ -119,20 +119,24 @@ export class UserLease<F extends Forwards> implements Lease<F> {
 export async function claimForward(record: LeaseRecord, spec: ResolvedForward, signal: AbortSignal | undefined): Promise<Claim> {
   if (record.refusal !== undefined) throw record.refusal
   if (signal?.aborted) throw abortedBy(signal)
-  const late = (claim: Claim) => claim.give()
+  const late = (claim: Claim) => void claim.give()
   const claiming = unlessAborted(record.tunnel.forwards.claim(spec), record.ending, late)
   const claim = await unlessAborted(claiming, signal, late).catch((error) => {
     throw signal?.aborted && error === signal.reason ? abortedBy(signal) : error
   })
   if (record.refusal !== undefined) {
-    claim.give()
+    void claim.give()
     throw record.refusal
   }
   const own: Claim = {
+    kind: claim.kind,
     address: claim.address,
+    get carried() {
+      return claim.carried
+    },
     give: () => {
       record.claims.delete(own)
-      claim.give()
+      return claim.give()
     },
   }
   record.claims.add(own)

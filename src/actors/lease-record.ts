@@ -88,7 +88,7 @@ export class LeaseRecord {
   #end(error: TunnelError): void {
     for (const socket of [...this.#sockets]) socket.destroy(error)
     this.#ending?.abort(error)
-    for (const claim of this.claims) claim.give()
+    for (const claim of this.claims) void claim.give()
     this.claims.clear()
   }
 }

@@ -106,10 +106,15 @@ export class Tunnel {
   }
 
   get forwards(): ForwardTable {
+    const connection = this.up
+    const { clock, options } = this.parts
+    const { channelTimeoutMillis } = options
     this.#forwards ??= new ForwardTable({
-      connection: this.up,
+      connection,
       scope: this.scope,
-      channelTimeoutMillis: this.parts.options.channelTimeoutMillis,
+      clock,
+      channelTimeoutMillis,
+      openChannel: (to) => connection.openChannel(to, { signal: undefined, timeoutMillis: channelTimeoutMillis }),
       freshPath: async () => {
         const directory = await this.makeDirectory()
         const path = directory.claim()

@@ -1,7 +1,10 @@
+import { createHmac, randomBytes } from 'node:crypto'
 import type { Forward, ForwardSpec } from '../api/forward.ts'
-import { TunnelError } from '../errors.ts'
 import type { ResolvedForward } from '../options/forward.ts'
-import { type Ground, type Listening, type Local, listenLocally } from './local-forward.ts'
+import { listenDynamically } from './dynamic-forward.ts'
+import type { Listening, TunnelGround } from './ground.ts'
+import { listenLocally } from './local-forward.ts'
+import { listenRemotely } from './reverse-forward.ts'
 
 interface Shared {
   readonly opening: Promise<Listening>
@@ -10,40 +13,50 @@ interface Shared {
 
 /** One holder's claim on a listener. */
 export interface Claim {
+  readonly kind: ResolvedForward['kind']
   readonly address: Listening['address']
-  /** Gives the claim up; the listener goes with the last one. Idempotent. */
-  give(): void
+  /** Connections that the listener carries now, whoever claims it. */
+  readonly carried: number
+  /** Gives the claim up; the listener goes with the last one. Resolves when that is done; never rejects. Idempotent. */
+  give(): Promise<void>
 }
 
-/** Refuses what this release cannot do; the options were checked already. */
-export function refuseUnsupported(spec: ResolvedForward): asserts spec is Local {
-  const what = spec.kind !== 'local' ? `${spec.kind} forwards` : spec.isTakingOver ? '`takeOver`' : undefined
-  if (what === undefined) return
-  throw new TunnelError('ERR_UNSUPPORTED', `${what} are not in this release yet; use a local forward, or \`connect\``, {
-    phase: 'forward',
-  })
+const KEY = randomBytes(32)
+
+/** Equal for equal specs; holds no secret. */
+function nameOf(spec: ResolvedForward): string {
+  if (spec.kind === 'local') return JSON.stringify(['local', spec.to, spec.listen])
+  if (spec.kind === 'reverse') return JSON.stringify(['reverse', spec.remote, spec.to])
+  const { credentials, listen } = spec
+  const password = credentials && createHmac('sha256', KEY).update(credentials.password.reveal()).digest('hex')
+  return JSON.stringify(['dynamic', listen, credentials?.username, password])
+}
+
+/** Makes a forward of whichever kind on a tunnel. */
+function open(spec: ResolvedForward, ground: TunnelGround): Promise<Listening> {
+  if (spec.kind === 'local') return listenLocally(spec, ground)
+  return spec.kind === 'dynamic' ? listenDynamically(spec, ground) : listenRemotely(spec, ground)
 }
 
 /** The listeners of one tunnel, shared by equal specs. */
 export class ForwardTable {
-  readonly #ground: Ground
-  readonly #byspec = new Map<string, Shared>()
+  readonly #ground: TunnelGround
+  readonly #byName = new Map<string, Shared>()
 
-  constructor(ground: Ground) {
+  constructor(ground: TunnelGround) {
     this.#ground = ground
   }
 
-  /** Claims the listener for a spec, made by whoever claims it first. Rejects with `ERR_UNSUPPORTED`, `ERR_ADDRESS_IN_USE`, `ERR_PATH_TOO_LONG`, `ERR_RUNTIME_DIRECTORY`, `ERR_LOCAL_LIMIT` or `ERR_FORWARD_FAILED`. */
+  /** Claims the listener for a spec, made by whoever claims it first. Rejects with `ERR_ADDRESS_IN_USE`, `ERR_PATH_TOO_LONG`, `ERR_RUNTIME_DIRECTORY`, `ERR_LOCAL_LIMIT` or `ERR_FORWARD_FAILED`. */
   async claim(spec: ResolvedForward): Promise<Claim> {
-    refuseUnsupported(spec)
-    const key = JSON.stringify([spec.to, spec.listen])
-    const shared = this.#byspec.get(key) ?? this.#open(key, spec)
+    const key = nameOf(spec)
+    const shared = this.#byName.get(key) ?? this.#open(key, spec)
     shared.claims += 1
-    const give = () => {
+    const give = async (): Promise<void> => {
       shared.claims -= 1
       if (shared.claims > 0) return
-      if (this.#byspec.get(key) === shared) this.#byspec.delete(key)
-      shared.opening.then(
+      if (this.#byName.get(key) === shared) this.#byName.delete(key)
+      await shared.opening.then(
         (listening) => listening.close(),
         () => {
           // It never listened: its failure was told to whoever claimed it.
@@ -51,31 +64,34 @@ export class ForwardTable {
       )
     }
     try {
-      const { address } = await shared.opening
-      let isGiven = false
+      const listening = await shared.opening
+      let given: Promise<void> | undefined
       return {
-        address,
+        kind: spec.kind,
+        address: listening.address,
+        get carried() {
+          return listening.carried
+        },
         give: () => {
-          if (isGiven) return
-          isGiven = true
-          give()
+          given ??= give()
+          return given
         },
       }
     } catch (error) {
-      give()
+      void give()
       throw error
     }
   }
 
-  #open(key: string, spec: Local): Shared {
-    const shared = { opening: listenLocally(spec, this.#ground), claims: 0 }
-    this.#byspec.set(key, shared)
+  #open(key: string, spec: ResolvedForward): Shared {
+    const shared = { opening: open(spec, this.#ground), claims: 0 }
+    this.#byName.set(key, shared)
     return shared
   }
 }
 
 /** What a claim looks like to its holder. */
 export function forwardOf<S extends ForwardSpec>(claim: Claim): Forward<S> {
-  const close = async () => claim.give()
-  return { kind: 'local', address: claim.address as Forward<S>['address'], close, [Symbol.asyncDispose]: close }
+  const close = () => claim.give()
+  return { kind: claim.kind, address: claim.address as Forward<S>['address'], close, [Symbol.asyncDispose]: close }
 }

@@ -40,6 +40,8 @@ export interface TcpRequest {
   readonly signal: AbortSignal
   /** Said when names are resolved and connecting begins. */
   readonly onResolved?: (() => void) | undefined
+  /** Goes on writing when the other end has ended. */
+  readonly allowHalfOpen?: boolean | undefined
 }
 
 function attempt(address: string, request: TcpRequest): OwnedSocket {
@@ -48,7 +50,7 @@ function attempt(address: string, request: TcpRequest): OwnedSocket {
   let socket: Socket | undefined
   const held = request.scope.hold('socket', label, { force: () => socket?.destroy() })
   // An idle tunnel does not hold the process; what is owed to the user does, elsewhere.
-  socket = connect({ host: address, port: request.port, noDelay: true }).unref()
+  socket = connect({ host: address, port: request.port, noDelay: true, allowHalfOpen: request.allowHalfOpen === true }).unref()
   socket.on('error', () => {
     // Told by whoever waits for the connection; without a listener it would end the process.
   })

@@ -8,12 +8,13 @@ import type { Held } from '../../owners/scope.ts'
 import { remoteName } from '../../remote.ts'
 import { quietly } from '../../wait.ts'
 import { keepAlive } from '../keepalive.ts'
-import type { Bounds, Connection, Dial, Run } from '../transport.ts'
+import type { Arrival, Bounds, Connection, Dial, ReverseListener, Run } from '../transport.ts'
 import { OwnedChannel } from './channel.ts'
 import { channelError, lossError } from './classify.ts'
 import { collect, type Exit, noExit, watchExit } from './exec.ts'
 import { abandonChannel, lastAsked, signalSession } from './insides.ts'
 import { Reading } from './reading.ts'
+import { ReverseListeners } from './reverse.ts'
 import { Writing } from './writing.ts'
 
 /** How a channel is asked for; the callback comes once, with the channel or with why not. */
@@ -25,6 +26,7 @@ export class Ssh2Connection implements Connection {
   readonly remoteAddress: string | undefined
   error: TunnelError | undefined
   provenAt: number
+  readonly reverse: ReverseListeners
   readonly #client: Client
   readonly #dial: Dial
   readonly #channels = new Map<object, OwnedChannel>()
@@ -41,6 +43,11 @@ export class Ssh2Connection implements Connection {
     this.#explain = explain
     this.#reading = new Reading(stream, dial.buffered)
     this.#writing = new Writing(client, stream)
+    this.reverse = new ReverseListeners(client, dial, {
+      isLost: () => this.error !== undefined,
+      bounded: (start, bounds, tooLate) => this.#bounded(start, bounds, tooLate),
+      own: (channel, held) => this.#own(channel, held),
+    })
     this.provenAt = dial.clock.now()
     const { remoteAddress, remotePort } = stream as { remoteAddress?: string; remotePort?: number }
     this.remoteAddress = remoteAddress === undefined ? undefined : `${remoteAddress}:${remotePort}`
@@ -101,9 +108,8 @@ export class Ssh2Connection implements Connection {
     return (await this.#open(remoteName(to), ask, bounds)).stream
   }
 
-  /** Not there yet: refused where forwards are checked. */
-  async requestReverse(): Promise<never> {
-    throw new TunnelError('ERR_UNSUPPORTED', 'reverse forwards are not in this release yet')
+  requestReverse(remote: Remote, arrived: (arrival: Arrival) => void, bounds: Bounds): Promise<ReverseListener> {
+    return this.reverse.request(remote, arrived, bounds)
   }
 
   async exec(command: string, run: Run): Promise<ExecResult> {

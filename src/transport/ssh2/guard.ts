@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { TunnelError } from '../../errors.ts'
 import { shown } from '../../shown.ts'
 import { insidesOf } from './insides.ts'
+import type { Inbound } from './reverse.ts'
 
 /** ssh2's window per channel (lib/Channel.js). */
 export const WINDOW_BYTES = 2 * 1024 * 1024
@@ -21,6 +22,8 @@ export interface Watch {
   readonly offends: (what: string) => void
   /** Bytes have come in for a channel. */
   readonly received: (channel: object) => void
+  /** Whether the server may open this channel. */
+  readonly expects: (inbound: Inbound) => boolean
   /** The server has said goodbye. */
   readonly leaves: () => void
 }
@@ -32,7 +35,7 @@ type Before = (name: string, check: (...args: never[]) => string | false | undef
  * Holds a hostile server to the protocol. ssh2 alone buffers without end from a server that ignores its window, and never counts banners,
  * prompts or requests. Call it right after `client.connect`.
  */
-export function guard(client: Client, clock: Clock, { offends, received, leaves }: Watch): void {
+export function guard(client: Client, clock: Clock, { offends, received, expects, leaves }: Watch): void {
   const handlers = insidesOf(client)._protocol._handlers
   let isOver = false
   const before: Before = (name, check, after) => {
@@ -51,7 +54,7 @@ export function guard(client: Client, clock: Clock, { offends, received, leaves 
       }
     }
   }
-  guardChannels(client, before, received)
+  guardChannels(client, before, received, expects)
   guardLogin(client, before)
   guardRequests(clock, before)
   // ssh2 ends its own side without a word, and waits for a server that may never end the other.
@@ -61,7 +64,7 @@ export function guard(client: Client, clock: Clock, { offends, received, leaves 
   })
 }
 
-function guardChannels(client: Client, before: Before, received: (channel: object) => void): void {
+function guardChannels(client: Client, before: Before, received: Watch['received'], expects: Watch['expects']): void {
   const { _chanMgr: channels } = insidesOf(client)
   const checkData = (id: number, data: Buffer) => {
     const channel = channels.get(id)
@@ -81,11 +84,13 @@ function guardChannels(client: Client, before: Before, received: (channel: objec
   }
   before('CHANNEL_DATA', checkData, count)
   before('CHANNEL_EXTENDED_DATA', checkData, count)
-  before('CHANNEL_OPEN', ({ type }: { type: string }) => `opened a ${shown(type, 40)} channel that nobody asked for`)
   // ssh2 would cut what it sends into packets of that size; at 0 for ever.
-  before('CHANNEL_OPEN_CONFIRMATION', ({ packetSize }: { packetSize: number }) =>
-    packetSize < MIN_PACKET_BYTES ? `opened a channel for packets of ${packetSize} bytes` : undefined,
+  const checkPacket = ({ packetSize }: { packetSize: number }) =>
+    packetSize < MIN_PACKET_BYTES ? `opened a channel for packets of ${packetSize} bytes` : undefined
+  before('CHANNEL_OPEN', (inbound: Inbound & { packetSize: number }) =>
+    expects(inbound) ? checkPacket(inbound) : `opened a ${shown(inbound.type, 40)} channel that nobody asked for`,
   )
+  before('CHANNEL_OPEN_CONFIRMATION', checkPacket)
 }
 
 function guardLogin(client: Client, before: Before): void {

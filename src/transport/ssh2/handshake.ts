@@ -134,6 +134,7 @@ export function handshake(
         offends: (what) =>
           fail(new TunnelError('ERR_PROTOCOL', `${target.id}: the server ${what}; the connection was ended`, { phase })),
         received: (channel) => connection.received(channel),
+        expects: (inbound) => connection.reverse.expects(inbound),
         leaves: () => fail(undefined),
       })
       const isOver = () => connection.error !== undefined
