@@ -119,8 +119,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/shown.ts',
     'src/options/nearest.ts',
     'src/testing/index.ts',
+    'src/sweep.ts',
+    'src/doctor/',
     'type src/api/',
   ],
+  // What pools of other processes have left, and what one would meet here: without a pool.
+  'src/sweep.ts': [...LEAVES, 'src/owners/', 'src/actors/hold.ts'],
+  'src/doctor/': [...LEAVES, 'src/doctor/', 'src/owners/', 'src/sweep.ts', 'src/trust/line.ts'],
   'src/testing/': ['node:', 'ssh2', 'src/testing/', 'src/errors.ts', 'type src/api/'],
 }
 for (const prefix of ['src/monitor/', 'src/http/'])

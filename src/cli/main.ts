@@ -2,6 +2,8 @@
 import { Command } from 'commander'
 import { addCheck, type Terminal } from './check/command.ts'
 import { addDemo } from './demo/command.ts'
+import { addDoctor } from './doctor/command.ts'
+import { addSweep } from './sweep/command.ts'
 
 const { stdout, stderr } = process
 const isLive = stdout.isTTY === true
@@ -23,5 +25,7 @@ const program = new Command('warren')
 program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
 addCheck(program, terminal)
 addDemo(program, terminal)
+addDoctor(program, terminal)
+addSweep(program, terminal)
 for (const command of program.commands) command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
 await program.parseAsync()

@@ -36,16 +36,17 @@ export class Warren {
 
   /** Runs it as a shell would, without a terminal and without a home. */
   run(...args: string[]): Promise<Run> {
-    const env = { PATH: process.env.PATH, HOME: '/nonexistent', LANG: 'C' }
+    return this.runIn({}, ...args)
+  }
+
+  /** The same in surroundings of its own: more environment, and a program that starts it. */
+  runIn({ env = {}, by = [] }: { env?: NodeJS.ProcessEnv; by?: readonly string[] }, ...args: string[]): Promise<Run> {
+    const whole = { PATH: process.env.PATH, HOME: '/nonexistent', LANG: 'C', ...env }
+    const [program = '', ...words] = [...by, process.execPath, join(this.#directory, 'main.js'), ...args]
     return new Promise((resolve) => {
-      execFile(
-        process.execPath,
-        [join(this.#directory, 'main.js'), ...args],
-        { env, timeout: 30_000 },
-        (error, stdout, stderr) => {
-          resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr })
-        },
-      )
+      execFile(program, words, { env: whole, timeout: 30_000 }, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr })
+      })
     })
   }
 

@@ -33,13 +33,16 @@ export interface SweepOptions extends Sweeping {
   readonly endChildren?: ((directory: string) => Promise<number>) | undefined
 }
 
-/**
- * Removes what pools of this user left behind that are certainly dead: made on this machine, and before it was booted, or with an
- * owner socket that refuses twice, a second apart. Does not hold the process. Rejects with the signal's reason,
- * `ERR_RUNTIME_DIRECTORY` or `ERR_LOCAL_LIMIT`.
- */
-export async function sweep(options: SweepOptions): Promise<Swept> {
-  const { signal, endChildren = async () => 0 } = options
+/** What a look finds. */
+export interface Found {
+  /** Paths of dead pools' directories. */
+  readonly dead: readonly string[]
+  readonly leftAlone: string[]
+}
+
+/** Finds what `sweep` would remove, and touches nothing. Rejects as `sweep` does. */
+export async function findDead(options: Omit<SweepOptions, 'endChildren'>): Promise<Found> {
+  const { signal } = options
   try {
     const self = ownBirth()
     const judged = (paths: readonly string[]): Promise<Verdicts> =>
@@ -52,10 +55,24 @@ export async function sweep(options: SweepOptions): Promise<Swept> {
     const doubtful = pathsOf(first, 'refused')
     if (doubtful.length > 0) await pause(BETWEEN_MILLIS, options)
     const second = await judged(doubtful)
-    const dead = [...pathsOf(first, 'dead'), ...pathsOf(second, 'dead'), ...pathsOf(second, 'refused')]
     const leftAlone = [...first, ...second].flatMap(([path, verdict]) =>
       verdict.is === 'unknown' ? [`${path}: ${verdict.why}`] : [],
     )
+    return { dead: [...pathsOf(first, 'dead'), ...pathsOf(second, 'dead'), ...pathsOf(second, 'refused')], leftAlone }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : diskError(error, 'cannot sweep')
+  }
+}
+
+/**
+ * Removes what pools of this user left behind that are certainly dead: made on this machine, and before it was booted, or with an
+ * owner socket that refuses twice, a second apart. Does not hold the process. Rejects with the signal's reason,
+ * `ERR_RUNTIME_DIRECTORY` or `ERR_LOCAL_LIMIT`.
+ */
+export async function sweep(options: SweepOptions): Promise<Swept> {
+  const { signal, endChildren = async () => 0 } = options
+  try {
+    const { dead, leftAlone } = await findDead(options)
     let processes = 0
     const removed = await inParallel(dead, BOUND, async (path) => {
       signal.throwIfAborted()
