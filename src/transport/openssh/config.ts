@@ -127,8 +127,8 @@ const FIXED: readonly Line[] = [
   ['TCPKeepAlive', 'yes'],
   ['Compression', 'no'],
   ['RekeyLimit', 'default none'],
-  // More than errors, and a server's banner could say what only ssh should.
-  ['LogLevel', 'ERROR'],
+  // ssh says why no algorithm suits both at this level only (9.2). It brings the server's banner, too: classify.ts knows.
+  ['LogLevel', 'INFO'],
   ['SyslogFacility', 'USER'],
 ]
 

@@ -7,6 +7,8 @@ export interface ExitWords {
   readonly code: TunnelErrorCode
   readonly phase: Phase | undefined
   readonly advice?: string | undefined
+  /** It is the jump that failed, and not the host behind it. */
+  readonly isHop?: true
 }
 
 const ADVICE = {
@@ -59,6 +61,7 @@ export const EXIT_WORDS: readonly ExitWords[] = [
     code: 'ERR_PROHIBITED',
     phase: 'connect',
     advice: 'the jump does not permit connections to the host',
+    isHop: true,
   },
   {
     says: /open failed: connect failed: (?:Name or service not known|Temporary failure in name resolution|No address associated)/,
@@ -83,6 +86,7 @@ export const EXIT_WORDS: readonly ExitWords[] = [
     code: 'ERR_UNREACHABLE',
     phase: 'connect',
     advice: "the jump's connection is gone",
+    isHop: true,
   },
   { says: /connect to (?:host|address) .*: Connection refused/, code: 'ERR_REFUSED', phase: 'connect' },
   { says: /Connection timed out during banner exchange/, code: 'ERR_OPEN_TIMEOUT', phase: 'banner' },

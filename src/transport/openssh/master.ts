@@ -120,6 +120,7 @@ export async function startMaster(given: Dial, programs: Programs): Promise<Mast
         host: target.id,
         directory: directory.path,
         hostKeyTypes: expected.algorithms,
+        hop: dial.jump?.name,
       })
     const ended = child.exited.then(async () => {
       if (phase === 'open') return

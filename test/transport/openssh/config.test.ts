@@ -61,7 +61,7 @@ describe("openssh's config", () => {
       requesttty: 'false',
       canonicalizehostname: 'false',
       compression: 'no',
-      loglevel: 'ERROR',
+      loglevel: 'INFO',
     }
     for (const [keyword, value] of Object.entries(expected)) assert.equal(values.get(keyword)?.join('|'), value, keyword)
     assert.equal(values.get('proxycommand'), undefined)
