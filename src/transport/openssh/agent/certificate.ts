@@ -2,21 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { TunnelError } from '../../../errors.ts'
 import { socketErrorCode } from '../../../owners/tcp.ts'
 import { shown } from '../../../shown.ts'
+import { bareKey } from './public-key.ts'
 import { WireReader } from './wire.ts'
 
-const CERTIFICATE = /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521))-cert-v01@openssh\.com$/
+const CERTIFICATE = /^(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521))-cert-v01@openssh\.com$/
 
 const unfit = (why: string, cause?: unknown) =>
   new TunnelError('ERR_KEY_FORMAT', `the certificate ${why}`, { ...(cause === undefined ? {} : { cause }), phase: 'auth' })
-
-/** The fields that make up the public key of these types, after the type (and, in a certificate, the nonce). */
-function publicFields(reader: WireReader, type: string): Buffer | undefined {
-  const count = type === 'ssh-ed25519' ? 1 : 2
-  const fields = Array.from({ length: count }, () => reader.string())
-  return fields.some((field) => field === undefined)
-    ? undefined
-    : Buffer.concat(fields.map((field) => Buffer.from(field as Buffer)))
-}
 
 function bytesOf(content: string | Uint8Array): Buffer {
   const bytes = Buffer.from(content as Uint8Array)
@@ -32,15 +24,9 @@ function bytesOf(content: string | Uint8Array): Buffer {
 /** Reads a certificate and holds it against the key that it is for. @throws TunnelError `ERR_KEY_FORMAT` */
 export function readCertificate(content: string | Uint8Array, keyBlob: Buffer): Buffer {
   const blob = bytesOf(content)
-  const reader = new WireReader(blob)
-  const type = reader.text() ?? ''
-  const [, plain] = CERTIFICATE.exec(type) ?? []
-  if (plain === undefined) throw unfit('is not an OpenSSH user certificate for an ed25519, ECDSA or RSA key')
-  reader.string()
-  const certified = publicFields(reader, plain)
-  const own = new WireReader(keyBlob)
-  if (own.text() !== plain || certified === undefined || publicFields(own, plain)?.equals(certified) !== true)
-    throw unfit('is for another key than the one that is given with it')
+  const type = new WireReader(blob).text() ?? ''
+  if (!CERTIFICATE.test(type)) throw unfit('is not an OpenSSH user certificate for an ed25519, ECDSA or RSA key')
+  if (!bareKey(blob).equals(keyBlob)) throw unfit('is for another key than the one that is given with it')
   return blob
 }
 

@@ -6,7 +6,7 @@ import { adoptStream } from '../../../owners/stream.ts'
 import { quietly } from '../../../wait.ts'
 import type { Credential } from './credential.ts'
 import { FrameReader } from './frames.ts'
-import { isLogin, readSignRequest } from './sign-request.ts'
+import { loginKey, readSignRequest } from './sign-request.ts'
 import { string, uint32 } from './wire.ts'
 
 /** Requests and answers of the agent protocol (draft-ietf-sshm-ssh-agent). */
@@ -113,8 +113,10 @@ export class LoginAgent {
   async #sign(body: Buffer): Promise<Buffer> {
     const { user, hostKey, credentials } = this.#duty
     const request = readSignRequest(body)
-    const isAllowed = request !== undefined && isLogin(request, user, await hostKey())
-    const key = isAllowed ? (await credentials()).find(({ blob }) => blob.equals(request.keyBlob)) : undefined
+    const shown = request && loginKey(request, user, await hostKey())
+    const known = await credentials()
+    const listed = (blob: Buffer | undefined) => known.find((one) => blob !== undefined && one.blob.equals(blob))
+    const key = listed(shown) && listed(request?.keyBlob)
     if (request === undefined || key === undefined || this.#isClosed || this.#signed >= MOST_SIGNATURES)
       throw new TunnelError('ERR_AGENT', 'ssh asked for a signature that is not for this login', { phase: 'auth' })
     this.#signed += 1

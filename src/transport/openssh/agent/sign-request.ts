@@ -1,3 +1,4 @@
+import { bareKey } from './public-key.ts'
 import { WireReader } from './wire.ts'
 
 /** SSH_MSG_USERAUTH_REQUEST, RFC 4252. */
@@ -19,20 +20,20 @@ export function readSignRequest(body: Buffer): SignRequest | undefined {
 }
 
 /**
- * Whether what is to be signed is a request to log in as this user with this key (RFC 4252, section 7; with the host's key, as OpenSSH's
- * `publickey-hostbound-v00@openssh.com` has it, only for this host key), and nothing else that a key may be used for.
+ * The key with which this user is to be logged in, when that is what is to be signed (RFC 4252, section 7; with the host's key, as OpenSSH's
+ * `publickey-hostbound-v00@openssh.com` has it, only for this host key) and signing it is up to the key that is asked. ssh asks a bare key to
+ * sign for its certificate. `undefined` for anything else that a key may be used for.
  */
-export function isLogin({ keyBlob, data }: SignRequest, user: string, hostKey: Buffer): boolean {
+export function loginKey({ keyBlob, data }: SignRequest, user: string, hostKey: Buffer): Buffer | undefined {
   const reader = new WireReader(data)
   const sessionId = reader.string()
-  if (sessionId === undefined || sessionId.length < 20 || sessionId.length > 64) return false
-  if (reader.byte() !== USERAUTH_REQUEST || reader.text() !== user || reader.text() !== 'ssh-connection') return false
+  if (sessionId === undefined || sessionId.length < 20 || sessionId.length > 64) return undefined
+  if (reader.byte() !== USERAUTH_REQUEST || reader.text() !== user || reader.text() !== 'ssh-connection') return undefined
   const method = reader.text()
   const isBound = method === 'publickey-hostbound-v00@openssh.com'
-  if (method !== 'publickey' && !isBound) return false
-  if (reader.byte() !== 1) return false
+  if ((method !== 'publickey' && !isBound) || reader.byte() !== 1) return undefined
   const [algorithm, key] = [reader.text(), reader.string()]
-  if (algorithm === undefined || algorithm === '' || key?.equals(keyBlob) !== true) return false
-  if (isBound && reader.string()?.equals(hostKey) !== true) return false
-  return reader.isAtEnd
+  if (algorithm === undefined || algorithm === '' || key === undefined) return undefined
+  if (isBound && reader.string()?.equals(hostKey) !== true) return undefined
+  return reader.isAtEnd && bareKey(key).equals(bareKey(keyBlob)) ? key : undefined
 }

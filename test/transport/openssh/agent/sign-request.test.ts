@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { isLogin, readSignRequest } from '../../../../src/transport/openssh/agent/sign-request.ts'
+import { loginKey, readSignRequest } from '../../../../src/transport/openssh/agent/sign-request.ts'
 import { string, uint32 } from '../../../../src/transport/openssh/agent/wire.ts'
 
 const keyBlob = Buffer.concat([string('ssh-ed25519'), string(Buffer.alloc(32, 1))])
@@ -43,6 +43,7 @@ const blobOf = (said: Said): Buffer =>
     ...(said.host === undefined ? [] : [string(said.host)]),
     said.more,
   ])
+const isLogin = (...given: Parameters<typeof loginKey>) => loginKey(...given) !== undefined
 const isSigned = (said: Said) => isLogin({ keyBlob, data: blobOf(said), flags: 0 }, 'ops', hostKey)
 
 describe('what the login agent signs', () => {
@@ -72,6 +73,13 @@ describe('what the login agent signs', () => {
         (bytes) => !isLogin({ keyBlob, data: Buffer.from(bytes), flags: 0 }, 'ops', hostKey),
       ),
     )
+  })
+
+  it('is a login by the certificate of this key, and not by that of another', () => {
+    const certificate = (point: Buffer) =>
+      Buffer.concat([string('ssh-ed25519-cert-v01@openssh.com'), string('nonce'), string(point), string('and so on')])
+    assert.ok(isSigned({ ...login, key: certificate(Buffer.alloc(32, 1)) }))
+    assert.equal(isSigned({ ...login, key: certificate(Buffer.alloc(32, 2)) }), false)
   })
 
   it('is not a login that was cut off or changed in any one byte that matters', () => {
