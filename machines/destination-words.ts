@@ -3,6 +3,7 @@ import type { Admission, DestinationEvent, DestinationInput, TunnelEvent } from 
 import { tunnelMachine } from './tunnel.ts'
 import { unprovided } from './unprovided.ts'
 import { hasFailed, isPermanent, restAfter } from './verdict.ts'
+import { field } from './why.ts'
 
 /** A dial that nobody waits for any more goes on for this long: the next one to ask is served sooner. */
 const LINGER_MILLIS = 1_000
@@ -168,9 +169,9 @@ export const words = setup({
   guards: {
     isDialing: ({ context, event }) => generationOf(event) === context.dialing,
     hasJump: ({ context }) => context.hasJump,
-    /** The lease on the jump was lost while it waited for a place. */
-    isJumpLost: ({ event }) =>
-      'error' in event && typeof event.error === 'object' && event.error !== null && 'isJumps' in event.error,
+    /** The jump whose lease it had was lost while it waited for a place, or is not lent any more. */
+    isJumpLost: ({ event }) => 'error' in event && field(event.error, 'jump') === 'lost',
+    isJumpDraining: ({ event }) => 'error' in event && field(event.error, 'jump') === 'draining',
     /** The jump was lost under the dial. */
     isJumpsFault: ({ context, event }) =>
       generationOf(event) === context.dialing && 'isJumps' in event && event.isJumps === true && !event.wasOpen,

@@ -42,6 +42,7 @@ export const dialing = words.createStateConfig({
         onDone: { target: 'opening', actions: [{ type: 'begin', params: ({ event }) => event.output }, 'count', 'dial'] },
         onError: [
           { guard: 'isJumpLost', target: 'spreading', actions: 'countVain' },
+          { guard: 'isJumpDraining', target: 'approaching' },
           { target: '#resting', actions: UNADMITTED },
         ],
       },

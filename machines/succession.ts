@@ -23,7 +23,7 @@ export const succeeding = words.createStateConfig({
         src: 'admission',
         input: ({ context }) => ({ id: context.id, isFailing: false }),
         onDone: { target: 'opening', actions: [{ type: 'begin', params: ({ event }) => event.output }, 'count', 'dial'] },
-        onError: 'unsucceeded',
+        onError: [{ guard: 'isJumpDraining', target: 'jumping' }, { target: 'unsucceeded' }],
       },
     },
     opening: {

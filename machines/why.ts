@@ -6,7 +6,8 @@ export interface Why {
   readonly isJumps: boolean
 }
 
-const field = (value: unknown, name: string): string | undefined => {
+/** A field of something thrown, if it is text. */
+export const field = (value: unknown, name: string): string | undefined => {
   const found =
     typeof value === 'object' && value !== null && name in value ? (value as Record<string, unknown>)[name] : undefined
   return typeof found === 'string' ? found : undefined

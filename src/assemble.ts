@@ -1,3 +1,4 @@
+import { evictor } from './actors/eviction.ts'
 import { Hold } from './actors/hold.ts'
 import { Losses } from './actors/losses.ts'
 import { Naps } from './actors/naps.ts'
@@ -44,16 +45,10 @@ export function assemble(given: PoolOptions | undefined, { clock = systemClock, 
   const options = resolvePoolOptions(given)
   const ledger = new Ledger()
   const scope = new Scope(ledger, 'pool')
-  const room = new Room(options.maxTunnels)
+  const room: Parts['room'] = new Room(options.maxTunnels)
   const idle: Parts['idle'] = new Set()
-  room.evict = () => {
-    for (const tunnel of idle) {
-      idle.delete(tunnel)
-      tunnel.tell({ type: 'tunnel.close', reason: 'evicted: maxTunnels' })
-      return tunnel
-    }
-    return undefined
-  }
+  const stalled: Parts['stalled'] = new Map()
+  room.evict = evictor({ idle, stalled })
   const nextLease = counter()
   const parts: Parts = {
     options,
@@ -71,6 +66,7 @@ export function assemble(given: PoolOptions | undefined, { clock = systemClock, 
     directories: lazyDirectories({ base: options.runtimeDirectory, scope, clock }),
     transports: { ssh2: transport ?? lazySsh2, openssh: transport ?? lazyOpenssh({ sshPath: options.sshPath }) },
     idle,
+    stalled,
     tunnels: new Map(),
     nextGeneration: counter(),
     nextLease: () => `lease-${nextLease()}`,

@@ -117,7 +117,7 @@ export class Destination {
     return clock.now() - this.#lostAt > 1_000 || !losses.isStorm
   }
 
-  /** Waits for a place to dial and enters the tunnel that will dial in it. Rejects with `JumpLost` when that is lost meanwhile. */
+  /** Waits for a place to dial and enters the tunnel that will dial in it. Rejects with `JumpGone` when the jump is not lent any more. */
   async admit(signal: AbortSignal, admittee: Admittee): Promise<Tunnel> {
     const { parts, target } = this
     const place = await enterPlace(this, signal, admittee)

@@ -1,5 +1,6 @@
 import { TunnelError } from '../errors.ts'
 import type { ResolvedAcquireOptions } from '../options/acquire.ts'
+import { JumpGone } from './admission.ts'
 import type { Destination } from './destination.ts'
 import type { LeaseRecord } from './lease-record.ts'
 import type { Tunnel } from './tunnel.ts'
@@ -115,8 +116,20 @@ export class Exclusives {
 
   async #admit({ waiter }: Wish, signal: AbortSignal): Promise<Tunnel> {
     const { jumping, known } = this.#home
-    const jump = await jumping?.lease(signal, waiter.options.whenResting)
-    return await this.#home.admit(signal, { isFailing: (known?.failures ?? 0) > 0, jump })
+    for (;;) {
+      const jump = await jumping?.lease(signal, waiter.options.whenResting, waiter.waitsSince)
+      try {
+        return await this.#home.admit(signal, {
+          isFailing: (known?.failures ?? 0) > 0,
+          jump,
+          since: waiter.waitsSince,
+          isJump: waiter.options.isJump,
+        })
+      } catch (error) {
+        if (!(error instanceof JumpGone)) throw error
+        if (error.loss !== undefined) throw error.loss
+      }
+    }
   }
 
   #park(wish: Wish): void {

@@ -6,6 +6,7 @@ import { hopName } from '../target/jumps.ts'
 import type { ResolvedTarget } from '../target.ts'
 import type { Connection, Hop } from '../transport/transport.ts'
 import type { LeaseRecord } from './lease-record.ts'
+import type { Tunnel } from './tunnel.ts'
 
 /** What befell a jump, as those behind it are told: it names the hop that failed, the outermost if one failed because of another. */
 export function hopError(cause: TunnelError, jump: ResolvedTarget, behind: string): TunnelError {
@@ -55,6 +56,11 @@ export class Jump implements Hop {
     }
     this.#takeBack = onAbort(lease.ending, lose)
     if (lease.refusal !== undefined) lose()
+  }
+
+  /** The tunnel that it is. */
+  get tunnel(): Tunnel {
+    return this.#lease.tunnel
   }
 
   get controlPath(): string | undefined {

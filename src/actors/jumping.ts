@@ -2,6 +2,7 @@ import { onAbort } from '../aborts.ts'
 import { TunnelError } from '../errors.ts'
 import type { ResolvedAcquireOptions } from '../options/acquire.ts'
 import type { ResolvedTarget } from '../target.ts'
+import { JumpGone } from './admission.ts'
 import type { Destination } from './destination.ts'
 import { hopError } from './jump.ts'
 import type { LeaseRecord } from './lease-record.ts'
@@ -10,11 +11,6 @@ import type { Waiter } from './waiter.ts'
 
 /** These tell of the pool or of whoever waits, and of no hop. */
 const NOT_THE_HOPS: ReadonlySet<string> = new Set(['ERR_POOL_CLOSED', 'ERR_ABORTED'])
-
-/** The lease on the jump was lost before anything was made of it. */
-export class JumpLost extends Error {
-  readonly isJumps = true
-}
 
 /**
  * How one destination comes by its jump: another destination of the pool, of whose tunnel it takes a lease before it asks for any place to
@@ -43,7 +39,7 @@ export class Jumping {
       for (;;) {
         const { waiters } = this.#home.lending
         const isForced = !isServing && [...waiters].some(({ options }) => options.whenResting === 'dial')
-        const lease = await this.lease(signal, isForced ? 'dial' : 'reject').catch((error) => {
+        const lease = await this.lease(signal, isForced ? 'dial' : 'reject', this.#home.lending.since).catch((error) => {
           if (isServing || signal.aborted) throw error
           this.#home.lending.failByJump(error, (waiter) => this.#isVain(waiter))
           if (waiters.size === 0) throw error
@@ -62,7 +58,7 @@ export class Jumping {
   }
 
   /** A lease on the jump; rejects with an error that names the hop. */
-  async lease(signal: AbortSignal, whenResting: ResolvedAcquireOptions['whenResting']): Promise<LeaseRecord> {
+  async lease(signal: AbortSignal, whenResting: ResolvedAcquireOptions['whenResting'], since: number): Promise<LeaseRecord> {
     const { id } = this.#home.target
     try {
       signal.throwIfAborted()
@@ -74,6 +70,7 @@ export class Jumping {
         isExclusive: !this.#home.parts.options.shareJumps,
         label: `jump of ${id}`,
         isJump: true,
+        since,
       })
       if (!signal.aborted) return lease
       lease.release(undefined)
@@ -89,7 +86,7 @@ export class Jumping {
   take(): LeaseRecord {
     const lease = this.#held
     this.#held = undefined
-    if (lease === undefined) throw new JumpLost('there is no lease on the jump')
+    if (lease === undefined) throw new JumpGone(undefined)
     return lease
   }
 

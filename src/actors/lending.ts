@@ -25,6 +25,13 @@ export class Lending {
     return false
   }
 
+  /** Monotonic time since when somebody waits; now, when nobody does. */
+  get since(): number {
+    let since = this.#parts.clock.now()
+    for (const { waitsSince } of this.waiters) since = Math.min(since, waitsSince)
+    return since
+  }
+
   /** A lease, at once if the current tunnel can be lent, else when it is this one's turn. */
   acquire(options: ResolvedAcquireOptions, stack: string | undefined): LeaseRecord | Promise<LeaseRecord> {
     if (options.isExclusive) return this.#home.exclusives.acquire(options, stack)

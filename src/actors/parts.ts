@@ -9,6 +9,7 @@ import type { RuntimeDirectory } from '../owners/directory/runtime-directory.ts'
 import type { Ledger } from '../owners/ledger.ts'
 import type { Transport } from '../transport/transport.ts'
 import type { Trust } from '../trust/trust.ts'
+import type { Seeker } from './eviction.ts'
 import type { Hold } from './hold.ts'
 import type { Losses } from './losses.ts'
 import type { Naps } from './naps.ts'
@@ -21,7 +22,7 @@ export interface Parts {
   readonly clock: Clock
   readonly ledger: Ledger
   readonly limits: DialLimits
-  readonly room: Room
+  readonly room: Room<Seeker>
   readonly facts: Facts
   readonly hold: Hold
   readonly losses: Losses
@@ -33,6 +34,8 @@ export interface Parts {
   readonly transports: Readonly<Record<TransportName, Transport>>
   /** Open tunnels without a lease, the least recently used first. */
   readonly idle: Set<Tunnel>
+  /** How many dials that wait for room hold a lease on a jump, by its tunnel. */
+  readonly stalled: Map<Tunnel, number>
   /** Every tunnel whose actor may still run, by generation. */
   readonly tunnels: Map<number, Tunnel>
   /** The pool's one counter of openings. */

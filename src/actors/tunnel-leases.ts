@@ -35,10 +35,12 @@ export class TunnelLeases {
 
   giveBack(lease: LeaseRecord, fault: Error | undefined, isAbandoned: boolean): void {
     if (!this.#out.delete(lease)) return
-    const { facts, tally, hold, clock } = this.#tunnel.parts
+    const { facts, tally, hold, clock, room } = this.#tunnel.parts
     const named = { generation: this.#tunnel.generation, lease: lease.id }
     if (fault !== undefined) this.#tunnel.tell({ type: 'lease.faulted', ...named })
     if (this.#out.size === 0) this.#returnLast(named)
+    // Those that are left may be held by dials that wait for room.
+    else if (room.waiting > 0) room.makeRoom()
     if (lease.isJump) return
     tally.leases -= 1
     hold.give()

@@ -49,7 +49,8 @@ export class Tunnel {
   #dialing: Promise<void> = Promise.resolve()
   readonly #opening: Opening
   readonly #place: DialPlace
-  readonly #jump: Jump | undefined
+  /** The hop under it. */
+  readonly jump: Jump | undefined
   readonly #news: TunnelNews
   #isJumpLost = false
 
@@ -73,7 +74,7 @@ export class Tunnel {
     this.leases = new TunnelLeases(this)
     this.proof = new Proof(this)
     this.#opening = new Opening(this, place)
-    this.#jump = jump && new Jump(jump, target.id, { lost: (error) => this.#loseJump(error), draining: () => news.outlived() })
+    this.jump = jump && new Jump(jump, target.id, { lost: (error) => this.#loseJump(error), draining: () => news.outlived() })
   }
 
   /** Whether its actor ever ran: an admission that nobody took up has none. */
@@ -166,7 +167,7 @@ export class Tunnel {
       // Lost before the machine could hear of it.
       if (this.#isJumpLost) this.#tellJumpLost()
       if (this.error !== undefined) throw this.error
-      const connection = await this.#opening.dial(signal, this.#jump)
+      const connection = await this.#opening.dial(signal, this.jump)
       this.#connection = connection
       connection.onLost((error) => this.#lose(error))
       if (connection.error !== undefined) throw connection.error
@@ -181,7 +182,7 @@ export class Tunnel {
 
   /** It has opened, perhaps through a jump that is not lent any more. */
   keepUp(): void {
-    if (this.#jump?.isDraining === true) this.#news.outlived()
+    if (this.jump?.isDraining === true) this.#news.outlived()
   }
 
   /** It was open and is lost: an end like any other for its leases, another cause for its destination. */
@@ -241,7 +242,7 @@ export class Tunnel {
   /** It is final: its places go to others. */
   farewell(): void {
     this.#place.release()
-    this.#jump?.release()
+    this.jump?.release()
     this.parts.idle.delete(this)
     this.parts.room.leave(this)
     this.record.end()

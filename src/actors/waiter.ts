@@ -18,6 +18,8 @@ export class Waiter implements Asked {
   readonly askedAt: number
   readonly stack: string | undefined
   readonly since: Date
+  /** Monotonic time since when somebody waits, here or behind it. */
+  readonly waitsSince: number
   /** Monotonic. */
   readonly deadline: number
   readonly #parts: Parts
@@ -40,6 +42,7 @@ export class Waiter implements Asked {
     this.stack = stack
     this.askedAt = parts.clock.now()
     this.since = parts.clock.date()
+    this.waitsSince = options.since ?? this.askedAt
     this.deadline = this.askedAt + options.timeoutMillis
     this.#resolve = settle.resolve
     this.#reject = settle.reject

@@ -1,14 +1,25 @@
 import { unlessAborted } from '../wait.ts'
 
+/** Who waits for room, and since when (monotonic, ms): who has waited longest goes first. */
+export interface RoomSeeker {
+  readonly since: number
+}
+
+interface Place<Seeker> {
+  readonly seeker: Seeker
+  readonly grant: () => void
+}
+
 /** How many tunnels there may be at once; a place is held from before a tunnel is made until it is final. */
-export class Room {
+export class Room<Seeker extends RoomSeeker> {
   readonly #max: number
-  readonly #waiting = new Set<() => void>()
+  /** Who has waited longest is the last. */
+  readonly #line: Place<Seeker>[] = []
   /** Evicted and not gone yet: their places are spoken for. */
   readonly #leaving = new Set<object>()
   #taken = 0
-  /** Asks the least recently used tunnel without a lease to close, and says which. */
-  evict: () => object | undefined = () => undefined
+  /** Asks a tunnel to close that nobody uses and says which. Told who is first in line, and how many leave already. */
+  evict: (first: Seeker, leaving: number) => object | undefined = () => undefined
 
   constructor(max: number) {
     this.#max = max
@@ -19,35 +30,45 @@ export class Room {
   }
 
   get waiting(): number {
-    return this.#waiting.size
+    return this.#line.length
   }
 
-  /** Waits for a place, first come first served, and makes room by evicting. Rejects with the signal's reason. */
-  async enter(signal: AbortSignal): Promise<void> {
+  /** Waits for a place, and makes room by evicting. Rejects with the signal's reason. */
+  async enter(signal: AbortSignal, seeker: Seeker): Promise<void> {
     signal.throwIfAborted()
     if (!this.isFull) {
       this.#taken += 1
       return
     }
-    let grant: (() => void) | undefined
-    const granted = new Promise<void>((resolve) => {
-      grant = resolve
-      this.#waiting.add(resolve)
+    let place: Place<Seeker> | undefined
+    const granted = new Promise<void>((grant) => {
+      place = { seeker, grant }
+      this.#join(place)
     })
     this.makeRoom()
     try {
       await unlessAborted(granted, signal)
     } catch (error) {
+      const at = place === undefined ? -1 : this.#line.lastIndexOf(place)
       // Granted in the same turn as the abort: the place goes on to the next.
-      if (grant !== undefined && !this.#waiting.delete(grant)) this.#free()
+      if (at === -1) this.#free()
+      else this.#line.splice(at, 1)
       throw error
     }
   }
 
+  /** Almost everybody is the youngest: looked for from that end. */
+  #join(place: Place<Seeker>): void {
+    const { since } = place.seeker
+    const at = this.#line.findIndex(({ seeker }) => seeker.since <= since)
+    if (at === -1) this.#line.push(place)
+    else this.#line.splice(at, 0, place)
+  }
+
   /** A tunnel has become idle, or somebody waits: evicts as many as there are waiting, and no more. */
   makeRoom(): void {
-    while (this.#leaving.size < this.#waiting.size) {
-      const leaving = this.evict()
+    for (let first = this.#line.at(-1); first !== undefined && this.#leaving.size < this.#line.length; ) {
+      const leaving = this.evict(first.seeker, this.#leaving.size)
       if (leaving === undefined) return
       this.#leaving.add(leaving)
     }
@@ -65,11 +86,8 @@ export class Room {
   }
 
   #free(): void {
-    for (const grant of this.#waiting) {
-      this.#waiting.delete(grant)
-      grant()
-      return
-    }
-    this.#taken -= 1
+    const next = this.#line.pop()
+    if (next === undefined) this.#taken -= 1
+    else next.grant()
   }
 }

@@ -14,6 +14,8 @@ export interface ResolvedAcquireOptions {
   readonly label: string | undefined
   /** Asked by a target for its jump, and not by a user: not counted as waiting or leased, and holding nothing open but the jump. */
   readonly isJump: boolean
+  /** Monotonic time since when whoever needs it waits; `undefined`: since it is asked for. */
+  readonly since: number | undefined
 }
 
 /** What `use` was asked for, complete. */
@@ -49,6 +51,7 @@ export function acquireDefaults(timeoutMillis: number): ResolvedAcquireOptions {
     isExclusive: false,
     label: undefined,
     isJump: false,
+    since: undefined,
   })
 }
 
@@ -68,6 +71,7 @@ function complete(given: AcquireOptions, unless: ResolvedAcquireOptions): Resolv
     isExclusive: exclusive === undefined ? unless.isExclusive : check(flag, 'exclusive', exclusive),
     label: given.label === undefined ? undefined : check(label, 'label', given.label),
     isJump: false,
+    since: undefined,
   }
 }
 

@@ -24,6 +24,7 @@ const INPUT: DestinationInput = {
 }
 
 const NOTED = [
+  'letJumpGo',
   'serve',
   'failWaiters',
   'dismissWaiters',
@@ -42,6 +43,7 @@ export type Noted = (typeof NOTED)[number]
 export class DestinationWorld {
   readonly clock = new SimulatedClock()
   readonly admission = new Gates<{ id: string; isFailing: boolean }, Admission>()
+  readonly jump = new Gates<{ id: string }, void>()
   readonly dial = new Gates<TunnelName, void>()
   readonly probe = new Gates<TunnelName, void>()
   readonly release = new Gates<TunnelName & { force: boolean }, void>()
@@ -55,11 +57,13 @@ export class DestinationWorld {
   readonly actor: ActorRefFrom<typeof destinationMachine>
   #generations = 0
 
-  constructor(times: Partial<DestinationInput['times']> = {}) {
+  constructor(times: Partial<DestinationInput['times']> = {}, hasJump = false) {
     const noting =
       (name: Noted) =>
       ({ event }: { event: DestinationEvent }) =>
-        void this.done.push([name, 'generation' in event ? event.generation : undefined])
+        void (name !== 'letJumpGo' || hasJump
+          ? this.done.push([name, 'generation' in event ? event.generation : undefined])
+          : undefined)
     const tunnel = tunnelMachine.provide({
       actors: {
         guardian: fromCallback<TunnelEvent, TunnelName>(() => () => {}),
@@ -70,11 +74,14 @@ export class DestinationWorld {
       },
     })
     const machine = destinationMachine.provide({
-      actors: { tunnel, admission: this.admission.logic },
+      actors: { tunnel, admission: this.admission.logic, jump: this.jump.logic },
       actions: Object.fromEntries(NOTED.map((name) => [name, noting(name)])),
       guards: { mayDialNow: () => this.mayDialNow, hasNoRoom: () => this.hasNoRoom, isIdle: () => this.isIdle },
     })
-    this.actor = createActor(machine, { clock: this.clock, input: { ...INPUT, times: { ...INPUT.times, ...times } } })
+    this.actor = createActor(machine, {
+      clock: this.clock,
+      input: { ...INPUT, hasJump, times: { ...INPUT.times, ...times } },
+    })
     this.actor.subscribe({ error: () => {} })
     this.actor.start()
   }
@@ -123,6 +130,12 @@ export class DestinationWorld {
 
   tunnelState(generation: number): string {
     return pathOf(this.tunnel(generation).getSnapshot().value)
+  }
+
+  /** Grants the lease on the jump that it waits for. */
+  async jumped(): Promise<void> {
+    this.jump.last().open()
+    await this.settle()
   }
 
   /** Grants the place that it waits for; the generation that is dialled in it. */
