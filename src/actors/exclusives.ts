@@ -74,24 +74,26 @@ export class Exclusives {
 
   /** Dials for all who may be dialled for now. */
   #go(): void {
+    const { clock } = this.#home.parts
+    // Asked once: between two askings the hush may end, and nobody would be woken.
+    const rested = clock.now() - this.#failedAt
     for (const wish of this.#parked) {
-      if (!this.#mayDial(wish)) continue
+      if (!this.#mayDial(wish, rested)) continue
       this.#parked.delete(wish)
       this.#dialing.add(wish)
       this.#dial(wish)
     }
-    const { clock } = this.#home.parts
     clock.clearTimeout(this.#timer)
-    const hush = this.#failedAt + HUSH_MILLIS - clock.now()
+    const hush = HUSH_MILLIS - rested
     this.#timer = this.#parked.size > 0 && hush > 0 ? clock.setTimeout(() => this.#go(), Math.ceil(hush)) : undefined
   }
 
-  #mayDial({ waiter }: Wish): boolean {
-    const { state, isRipe, known, parts } = this.#home
+  #mayDial({ waiter }: Wish, rested: number): boolean {
+    const { state, isRipe, known } = this.#home
     if (this.#dialing.size > 0 && (known?.failures ?? 0) > 0) return false
     if (state !== 'resting' && state !== 'barred') return true
     if (waiter.options.whenResting !== 'dial') return false
-    return state === 'barred' ? isRipe : parts.clock.now() - this.#failedAt >= HUSH_MILLIS
+    return state === 'barred' ? isRipe : rested >= HUSH_MILLIS
   }
 
   #dial(wish: Wish): void {
