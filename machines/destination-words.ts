@@ -193,6 +193,8 @@ export const words = setup({
     mustGo: ({ context }) => context.mustGo,
     mustGoNow: ({ context, event }) => generationOf(event) === context.dialing && context.mustGo,
     isEmpty: ({ context }) => context.live.length === 0,
+    /** A standing endpoint knows it. */
+    isKept: () => false,
     /** The first redial after a loss is immediate; one that opens and ends again and again would be dialled without end. */
     isVain: ({ context }) => context.vain > 1,
     /** Unless many tunnels of the pool were lost at once: then redials are spread. */

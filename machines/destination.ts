@@ -79,6 +79,7 @@ export const destinationMachine = words.createMachine({
       },
       after: {
         forget: [
+          { guard: 'isKept', target: 'dormant', reenter: true },
           { guard: 'isEmpty', target: 'leaving' },
           { target: 'dormant', reenter: true },
         ],
@@ -169,6 +170,7 @@ export const destinationMachine = words.createMachine({
           },
           after: {
             forget: [
+              { guard: 'isKept', target: 'ready', reenter: true },
               { guard: 'isEmpty', target: '#leaving' },
               { target: 'ready', reenter: true },
             ],

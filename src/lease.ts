@@ -131,9 +131,7 @@ export async function claimForward(record: LeaseRecord, spec: ResolvedForward, s
   const own: Claim = {
     kind: claim.kind,
     address: claim.address,
-    get carried() {
-      return claim.carried
-    },
+    idle: () => claim.idle(),
     give: () => {
       record.claims.delete(own)
       return claim.give()

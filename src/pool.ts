@@ -16,7 +16,14 @@ import { TunnelError } from './errors.ts'
 import { UserLease } from './lease.ts'
 import { leaseWithForwards } from './lease-with-forwards.ts'
 import { acquireDefaults, type ResolvedAcquireOptions, resolveAcquireOptions, resolveUseOptions } from './options/acquire.ts'
-import { resolveCloseTimeout, resolveProbeOptions, resolveRetireOptions, resolveSignal } from './options/calls.ts'
+import {
+  resolveCloseTimeout,
+  resolveListenOptions,
+  resolveProbeOptions,
+  resolveRetireOptions,
+  resolveSignal,
+} from './options/calls.ts'
+import { resolveForward } from './options/forward.ts'
 import { resolveRemote } from './options/remote.ts'
 import { remoteName } from './remote.ts'
 import { Targets } from './target/targets.ts'
@@ -79,8 +86,18 @@ export class Pool implements TunnelPool {
     return await hold.during(leaseWithForwards<F>(record, options, until))
   }
 
-  async listen<const S extends ForwardSpec>(_target: Target, _spec: S, _options?: object): Promise<Standing<S>> {
-    throw new TunnelError('ERR_UNSUPPORTED', '`listen` is not in this release yet; make a forward with `acquire`')
+  async listen<const S extends ForwardSpec>(
+    target: Target,
+    spec: S,
+    options?: { eager?: boolean | undefined; signal?: AbortSignal | undefined; label?: string | undefined },
+  ): Promise<Standing<S>> {
+    const { isEager, signal, label } = resolveListenOptions(options)
+    const resolve = (given: Target) => this.#targets.resolve(given)
+    const plan = { spec: resolveForward(spec), isEager, label, resolve }
+    const resolved = resolve(target)
+    if (signal?.aborted) throw abortedBy(signal)
+    this.#life.assertOpen()
+    return await this.#life.parts.hold.during(this.#life.standings.listen<S>(resolved, plan, signal))
   }
 
   agentFor(_target: Target, _to?: Remote, _options?: object): Agent {

@@ -60,6 +60,7 @@ export function destinationLogic(
     guards: {
       mayDialNow: ({ context }) => of(context).mayDialNow,
       hasNoRoom: ({ context }) => of(context).parts.room.isFull,
+      isKept: ({ context }) => of(context).endpoints > 0,
       isIdle: ({ context }) => of(context).current?.leases.size === 0,
     },
     delays: { spread: () => Math.random() * 250 },

@@ -28,6 +28,8 @@ export class Destination {
   readonly jumping: Jumping | undefined
   /** Hear of every move to another state. */
   readonly watchers = new Set<() => void>()
+  /** How many standing endpoints lead to it: while there is one, it is not forgotten. */
+  endpoints = 0
   /** Resolves when its machine is final and every tunnel of it is. */
   readonly ended: Promise<void>
   state = 'dormant'

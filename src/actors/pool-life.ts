@@ -10,12 +10,14 @@ import { contained, onEnd } from './contain.ts'
 import type { Parts } from './parts.ts'
 import { type MachineChanges, Registry } from './registry.ts'
 import { closeOnSignals } from './signals.ts'
+import { Standings } from './standing/standings.ts'
 import { SweepOnce } from './sweep-once.ts'
 
 /** A pool from its making to its end: the pool's machine, its registry, and the promise that all is gone. */
 export class PoolLife {
   readonly parts: Parts
   readonly registry: Registry
+  readonly standings: Standings
   readonly #scope: Scope
   readonly #actor: ActorRefFrom<typeof poolMachine>
   readonly #closed: Promise<void>
@@ -27,6 +29,7 @@ export class PoolLife {
     this.#scope = scope
     this.#sweep = new SweepOnce(parts, scope)
     this.registry = new Registry(parts, forget, changes)
+    this.standings = new Standings(parts, this.registry, scope)
     const machine = poolMachine.provide({
       actors: {
         registry: this.registry.logic,
@@ -102,6 +105,7 @@ export class PoolLife {
   #refuse(error: TunnelError): void {
     this.#closeError ??= error
     this.registry.endBy(error)
+    this.standings.end()
   }
 
   async #bounded(millis: number): Promise<void> {

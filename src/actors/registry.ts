@@ -76,8 +76,13 @@ export class Registry {
   acquire(target: ResolvedTarget, options: ResolvedAcquireOptions, stack?: string): LeaseRecord | Promise<LeaseRecord> {
     if (options.signal?.aborted) throw abortedBy(options.signal)
     if (this.#ending.signal.aborted) throw this.#ending.signal.reason
-    const destination = this.#byKey.get(target.key) ?? this.#make(target)
+    const destination = this.ensure(target)
     return destination.isLeaving ? this.#acquireNext(destination, options, stack) : destination.lending.acquire(options, stack)
+  }
+
+  /** The destination of a target, made if there is none; it may be leaving. */
+  ensure(target: ResolvedTarget): Destination {
+    return this.#byKey.get(target.key) ?? this.#make(target)
   }
 
   async #acquireNext(leaving: Destination, options: ResolvedAcquireOptions, stack: string | undefined): Promise<LeaseRecord> {

@@ -40,5 +40,5 @@ export function listenDynamically(spec: Dynamic, ground: Ground): Promise<Listen
     if ('to' in said) await carry(client, said.to)
     else sendAway(client, said.refusal)
   }
-  return listenHere(spec.listen, ground, { label: 'socks', serve })
+  return listenHere({ listen: spec.listen, label: 'socks', serve }, ground)
 }

@@ -15,8 +15,8 @@ interface Shared {
 export interface Claim {
   readonly kind: ResolvedForward['kind']
   readonly address: Listening['address']
-  /** Connections that the listener carries now, whoever claims it. */
-  readonly carried: number
+  /** Resolves when the listener carries nothing that its tunnel must stay for, whoever claims it. */
+  idle(): Promise<void>
   /** Gives the claim up; the listener goes with the last one. Resolves when that is done; never rejects. Idempotent. */
   give(): Promise<void>
 }
@@ -69,9 +69,7 @@ export class ForwardTable {
       return {
         kind: spec.kind,
         address: listening.address,
-        get carried() {
-          return listening.carried
-        },
+        idle: () => listening.idle(),
         give: () => {
           given ??= give()
           return given

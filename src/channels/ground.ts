@@ -34,8 +34,8 @@ export interface TunnelGround extends Ground {
 /** A forward that listens. */
 export interface Listening {
   readonly address: UnixAddress | TcpAddress
-  /** Connections that it carries now. */
-  readonly carried: number
   /** Stops listening; connections it carries go on. Resolves when nobody listens there any more; never rejects. */
   close(): Promise<void>
+  /** Resolves when it carries nothing that its tunnel must stay for. */
+  idle(): Promise<void>
 }

@@ -11,9 +11,18 @@ interface Place {
   leave(): void
 }
 
-async function placeOf(listen: ResolvedListen, ground: Ground): Promise<Place> {
+/** Where a listener is, how it is shown, and what it does with whoever comes in. */
+export interface Reception {
+  readonly listen: ResolvedListen
+  readonly isTakingOver?: boolean | undefined
+  readonly label: string
+  /** The client is paused, unread and held in the ground's scope until it is closed. */
+  serve(client: Socket): Promise<void>
+}
+
+async function placeOf({ listen, isTakingOver }: Reception, ground: Ground): Promise<Place> {
   if (listen.kind === 'tcp') return { address: listen, leave: () => {} }
-  if (listen.socketPath !== undefined) return { address: { path: listen.socketPath }, leave: () => {} }
+  if (listen.socketPath !== undefined) return { address: { path: listen.socketPath, isTakingOver }, leave: () => {} }
   const { path, free } = await ground.freshPath()
   return { address: { path }, leave: free }
 }
@@ -27,40 +36,28 @@ async function bind(address: BindAddress, ground: Ground, accept: (socket: Socke
   }
 }
 
-/** How a listener is shown, and what it does with whoever comes in. */
-export interface Reception {
-  readonly label: string
-  /** The client is paused, unread and held in the ground's scope until it is closed. */
-  serve(client: Socket): Promise<void>
-}
-
 /** Listens on our side. Rejects with `ERR_ADDRESS_IN_USE`, `ERR_PATH_TOO_LONG`, `ERR_RUNTIME_DIRECTORY`, `ERR_LOCAL_LIMIT` or `ERR_FORWARD_FAILED`. */
-export async function listenHere(listen: ResolvedListen, ground: Ground, { label, serve }: Reception): Promise<Listening> {
-  let carried = 0
+export async function listenHere(reception: Reception, ground: Ground): Promise<Listening> {
+  const { label, serve } = reception
   const accept = (client: Socket): void => {
     const held = ground.scope.hold('socket', `client of ${label}`, { force: () => reset(client) })
-    carried += 1
     client.on('error', () => {
       // Told by 'close'; without a listener it would end the process.
     })
-    client.once('close', () => {
-      carried -= 1
-      held.strike()
-    })
+    client.once('close', () => held.strike())
     void serve(client)
   }
-  const { address, leave } = await placeOf(listen, ground)
+  const { address, leave } = await placeOf(reception, ground)
   try {
     const listener = await bind(address, ground, accept)
     return {
       address: 'path' in address ? { socketPath: address.path } : { host: address.host, port: listener.port ?? address.port },
-      get carried() {
-        return carried
-      },
       close: async () => {
-        listener.close()
+        const left = listener.leave()
         leave()
+        await left
       },
+      idle: () => Promise.resolve(),
     }
   } catch (error) {
     leave()

@@ -24,5 +24,5 @@ export function listenLocally(spec: Local, ground: Ground): Promise<Listening> {
       ground.refused(spec.to, error as TunnelError)
     }
   }
-  return listenHere(spec.listen, ground, { label: remoteName(spec.to), serve })
+  return listenHere({ ...spec, label: remoteName(spec.to), serve }, ground)
 }

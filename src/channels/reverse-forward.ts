@@ -44,10 +44,31 @@ async function request(spec: Reverse, ground: TunnelGround, arrived: (arrival: A
   }
 }
 
+/** How many connections there are, and who waits until there is none. */
+class Carried {
+  count = 0
+  #waiting: Array<() => void> = []
+
+  add(): () => void {
+    this.count += 1
+    return () => {
+      this.count -= 1
+      if (this.count > 0) return
+      const waiting = this.#waiting
+      this.#waiting = []
+      for (const resolve of waiting) resolve()
+    }
+  }
+
+  none(): Promise<void> {
+    return this.count === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
+  }
+}
+
 /** Has the server listen, and carries each connection that comes in there to `to` on our side, which is connected to before the server is told yes. */
 export async function listenRemotely(spec: Reverse, ground: TunnelGround): Promise<Listening> {
   const { scope, connection, clock, channelTimeoutMillis, refused } = ground
-  let carried = 0
+  const carried = new Carried()
   const carry = async (arrival: Arrival): Promise<void> => {
     const over = new AbortController()
     const tooLate = () =>
@@ -55,49 +76,42 @@ export async function listenRemotely(spec: Reverse, ground: TunnelGround): Promi
         new TunnelError('ERR_CHANNEL_TIMEOUT', `no connection to ${remoteName(spec.to)} within ${channelTimeoutMillis} ms`),
       )
     const timer = clock.setTimeout(tooLate, channelTimeoutMillis)
+    const gone = carried.add()
     try {
       const socket = await connectHere(spec.to, scope, over.signal)
-      socket.once('close', () => {
-        carried -= 1
-      })
-      carried += 1
       try {
         splice(socket, arrival.accept())
+        socket.once('close', gone)
       } catch (error) {
         socket.destroy()
         throw error
       }
     } catch (error) {
+      gone()
       arrival.reject()
       refused(spec.to, error as TunnelError)
     } finally {
       clock.clearTimeout(timer)
     }
   }
-  let coming = 0
   const arrived = (arrival: Arrival): void => {
-    if (carried + coming >= MOST_CARRIED) {
-      arrival.reject()
-      const what = `${MOST_CARRIED} connections came in through ${remoteName(spec.remote)} and are open`
-      refused(spec.to, new TunnelError('ERR_LOCAL_LIMIT', what, { phase: 'forward' }))
+    if (carried.count < MOST_CARRIED) {
+      void carry(arrival)
       return
     }
-    coming += 1
-    void carry(arrival).finally(() => {
-      coming -= 1
-    })
+    arrival.reject()
+    const what = `${MOST_CARRIED} connections came in through ${remoteName(spec.remote)} and are open`
+    refused(spec.to, new TunnelError('ERR_LOCAL_LIMIT', what, { phase: 'forward' }))
   }
   const listener = await request(spec, ground, arrived)
   const bounds: Bounds = { signal: undefined, timeoutMillis: channelTimeoutMillis }
   return {
     address: listener.address,
-    get carried() {
-      return carried + coming
-    },
     close: async () => {
       await listener.close(bounds)
       // sshd leaves it.
       if ('socketPath' in spec.remote) await removeDeadSocket(spec.remote.socketPath, connection, bounds)
     },
+    idle: () => carried.none(),
   }
 }

@@ -57,6 +57,11 @@ export class Facts {
     })
   }
 
+  /** Calls a listener of the user's, not inside the transition that it is told of; what it throws ends nothing. */
+  tell(listener: () => unknown): void {
+    queueMicrotask(() => this.#safely(listener))
+  }
+
   #safely(tell: () => unknown): void {
     try {
       const result = tell()

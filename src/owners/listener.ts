@@ -3,9 +3,12 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import { TunnelError, type TunnelErrorCode } from '../errors.ts'
 import type { Scope } from './scope.ts'
+import { TakeOver } from './take-over.ts'
 
-/** `path` or `host` and `port` (0: any free one). */
-export type BindAddress = { readonly path: string } | { readonly host: string; readonly port: number }
+/** `path` (with `isTakingOver` from whoever listens there), or `host` and `port` (0: any free one). */
+export type BindAddress =
+  | { readonly path: string; readonly isTakingOver?: boolean | undefined }
+  | { readonly host: string; readonly port: number }
 
 const CODES: Readonly<Record<string, TunnelErrorCode>> = {
   EADDRINUSE: 'ERR_ADDRESS_IN_USE',
@@ -42,7 +45,12 @@ export interface OwnedListener {
   readonly port: number | undefined
   /** Stops listening; connections it has accepted are their owners' business. */
   close(): void
+  /** The same, but lets in who came before a successor took the path over: they would be cut, and cannot be refused any more. */
+  leave(): Promise<void>
 }
+
+/** Whoever has come in by now is accepted in the next turn of the event loop. */
+const twoTurns = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 
 /**
  * Binds and listens; resolves once it does. Connections arrive paused and half-open capable. A unix socket is open to its user alone,
@@ -54,8 +62,16 @@ export function ownListener(address: BindAddress, scope: Scope, accept: (socket:
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true })
     let isBound = false
     let unrestricted: NodeJS.ErrnoException | undefined
+    const isPath = 'path' in address
+    const taking = isPath && address.isTakingOver === true ? new TakeOver(address.path, scope.ledger) : undefined
     const close = () => {
+      taking?.leave()
       if (isBound) server.close()
+    }
+    const leave = async () => {
+      taking?.leave()
+      if (taking !== undefined) await twoTurns()
+      close()
     }
     const held = scope.hold('listener', `listen ${nameOf(address)}`, { force: close })
     server.on('connection', accept)
@@ -74,27 +90,32 @@ export function ownListener(address: BindAddress, scope: Scope, accept: (socket:
       held.strike()
       fail(error)
     })
-    server.listen(
-      'path' in address ? { path: address.path, exclusive: true } : { host: address.host, port: address.port, exclusive: true },
-      () => {
-        isBound = true
-        server.unref()
-        if (unrestricted !== undefined) {
-          close()
-          fail(unrestricted)
-          return
-        }
-        if (scope.isReleasing) {
-          close()
-          reject(new TunnelError('ERR_LOST', `the tunnel ended before ${nameOf(address)} was bound`, { phase: 'forward' }))
-          return
-        }
-        const bound = server.address()
-        resolve({ server, port: typeof bound === 'object' && bound !== null ? bound.port : undefined, close })
-      },
-    )
+    const path = taking?.beside ?? (isPath ? address.path : undefined)
+    server.listen(isPath ? { path, exclusive: true } : { host: address.host, port: address.port, exclusive: true }, () => {
+      isBound = true
+      server.unref()
+      if (unrestricted !== undefined) {
+        close()
+        fail(unrestricted)
+        return
+      }
+      try {
+        taking?.take()
+      } catch (error) {
+        close()
+        fail(error as NodeJS.ErrnoException)
+        return
+      }
+      if (scope.isReleasing) {
+        close()
+        reject(new TunnelError('ERR_LOST', `the tunnel ended before ${nameOf(address)} was bound`, { phase: 'forward' }))
+        return
+      }
+      const bound = server.address()
+      resolve({ server, port: typeof bound === 'object' && bound !== null ? bound.port : undefined, close, leave })
+    })
     // A path is bound by now, or never.
-    if ('path' in address && server.listening) unrestricted = restrict(address.path)
+    if (path !== undefined && server.listening) unrestricted = restrict(path)
   })
 }
 
