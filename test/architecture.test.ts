@@ -103,7 +103,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/lease': [...LEAVES, ...OPTIONS, 'src/actors/', 'src/channels/', 'src/lease'],
   'src/warm.ts': [...LEAVES, 'type src/target.ts'],
   'src/create-pool.ts': ['src/pool.ts', 'type src/api/'],
-  'src/index.ts': ['src/create-pool.ts', 'src/errors.ts', 'type src/api/'],
+  // What ssh would do, as a target; it parses, and decides nothing.
+  'src/config/': [...LEAVES, ...OPTIONS, 'src/config/', 'src/owners/load.ts', 'src/trust/pattern.ts', 'ssh-config'],
+  'src/index.ts': ['src/create-pool.ts', 'src/config/target-from-config.ts', 'src/errors.ts', 'type src/api/'],
   // Users like any other: what they can do, everybody can.
   'src/cli/': [
     'node:',

@@ -106,6 +106,29 @@ describe('warren check', function () {
     assert.ok(run.stdout.includes(other) && run.stdout.includes(sshd.fingerprint), run.stdout)
   })
 
+  it('goes through a jump, and names it when that is what fails', async () => {
+    const jump = await startSshd()
+    try {
+      const hop = `${jump.user}@127.0.0.1:${jump.port}`
+      const keys = ['-i', sshd.keyPath, '-i', jump.keyPath, '--host-key', sshd.fingerprint]
+      const through = ['check', login, ...keys, '--jump', hop]
+      const url = ['--to', String(origin.port), '--path', '/health']
+      says(await warren(...through, '--host-key', jump.fingerprint, ...url), 0, /HTTP 200 OK/)
+      assert.match(jump.log(), /Accepted publickey/)
+      says(
+        await warren(...through),
+        1,
+        new RegExp(`The jump ${hop} is what fails.*--host-key ${jump.fingerprint.replace(/[+/]/g, '.')}`),
+      )
+      await jump.stop()
+      const run = await warren(...through, '--json')
+      const [outcome] = JSON.parse(run.stdout)
+      assert.deepEqual([run.code, outcome.code, outcome.hop], [1, 'ERR_REFUSED', hop])
+    } finally {
+      await jump.close()
+    }
+  })
+
   it('a closed port, a mute server and an unknown name are told apart, side by side', async () => {
     const run = await warren(
       'check',

@@ -9,6 +9,8 @@ export interface Outcome {
   readonly status: number | undefined
   readonly code: TunnelErrorCode | 'HTTP' | undefined
   readonly phase: string | undefined
+  /** `user@host:port` of the jump that failed. */
+  readonly hop: string | undefined
   /** What happened, in a sentence. */
   readonly message: string
   /** What to do next; empty when there is nothing. */
@@ -37,6 +39,14 @@ const ADVICE: Partial<Record<TunnelErrorCode, string>> = {
 /** What to do about an error, in the words of the command line. */
 export function adviceOn(error: unknown): string {
   if (!TunnelError.is(error)) return 'The SSH part works; see the service on the host.'
+  const { hop } = error
+  if (hop === undefined) return adviceOnHost(error)
+  if (error.code === 'ERR_PROHIBITED') return `The jump ${hop} forbids forwarding to the host (AllowTcpForwarding, PermitOpen).`
+  const advice = adviceOnHost(error)
+  return advice === '' ? '' : `The jump ${hop} is what fails. ${advice}`
+}
+
+function adviceOnHost(error: TunnelError): string {
   if (error.code !== 'ERR_HOST_KEY') return ADVICE[error.code] ?? ''
   const shown = [...error.message.matchAll(/SHA256:[A-Za-z0-9+/]{43}/g)].at(-1)?.[0]
   if (shown === undefined) return 'Compare the key with the machine itself, then pin it with --host-key.'

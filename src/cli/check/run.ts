@@ -31,6 +31,7 @@ export async function runTask(pool: TunnelPool, task: Task, timeoutMillis: numbe
           status: undefined,
           code: undefined,
           phase: undefined,
+          hop: undefined,
           message: 'SSH answers',
           advice: '',
         })
@@ -41,7 +42,7 @@ export async function runTask(pool: TunnelPool, task: Task, timeoutMillis: numbe
       const advice = ok
         ? ''
         : `The tunnel works; the service answered ${http.path} with ${status}, expected ${expect.from} to ${expect.to} (--expect).`
-      return outcome({ ok, status, code: ok ? undefined : 'HTTP', phase: undefined, message, advice })
+      return outcome({ ok, status, code: ok ? undefined : 'HTTP', phase: undefined, hop: undefined, message, advice })
     } finally {
       lease.release()
     }
@@ -53,6 +54,7 @@ export async function runTask(pool: TunnelPool, task: Task, timeoutMillis: numbe
       status: undefined,
       code: isTunnel ? error.code : 'HTTP',
       phase: isTunnel ? error.phase : 'http',
+      hop: isTunnel ? error.hop : undefined,
       message,
       advice: adviceOn(error),
     })
