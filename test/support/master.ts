@@ -11,7 +11,7 @@ import { programFinder } from '../../src/transport/openssh/programs.ts'
 import type { Dial } from '../../src/transport/transport.ts'
 import { createTrust } from '../../src/trust/host-keys.ts'
 
-/** Ends an ssh by itself, without a pool or a connection on top of it. Disposing of it gives everything back. */
+/** Dials by an ssh alone, without a pool or a connection on top of it. Disposing of it gives everything back. */
 export class Bench implements AsyncDisposable {
   readonly ledger = new Ledger()
   readonly phases: string[] = []
@@ -25,7 +25,10 @@ export class Bench implements AsyncDisposable {
   }
 
   /** Dials as far as the control socket. */
-  async master(target: Target, more: Partial<Dial> & { sshPath?: string } = {}): Promise<Master & { readonly scope: Scope }> {
+  async master(
+    target: Target,
+    more: Partial<Dial> & { sshPath?: string; setpriv?: undefined } = {},
+  ): Promise<Master & { readonly scope: Scope }> {
     const scope = new Scope(this.ledger, 'tunnel')
     this.#scopes.push(scope)
     const dial: Dial = {
@@ -43,7 +46,8 @@ export class Bench implements AsyncDisposable {
       channelTimeoutMillis: 2_000,
       ...more,
     }
-    return { ...(await startMaster(dial, programFinder(more.sshPath)())), scope }
+    const programs = programFinder(more.sshPath)()
+    return { ...(await startMaster(dial, 'setpriv' in more ? { ...programs, setpriv: undefined } : programs)), scope }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
