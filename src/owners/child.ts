@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { isMainThread } from 'node:worker_threads'
 import type { Clock } from '../clock.ts'
+import { TunnelError } from '../errors.ts'
 import { livingChildrenOf, remainsOf, signal } from './child/group.ts'
 import { delistChild, enlistChild } from './child/living-children.ts'
 import { spawnError } from './child/spawn-error.ts'
@@ -43,7 +45,7 @@ export interface ChildExit {
 /**
  * One child process in a group of its own, from before it is started until nothing of it is left. It is a direct child in the foreground,
  * so that we collect it ourselves; it never reads, and what it says is kept in bounds. It is judged by its exit, not by the end of its
- * output, which a helper of its own may hold open. In a worker thread it ends with the worker, as the pool does to which it belongs.
+ * output, which a helper of its own may hold open.
  */
 export class OwnedChild {
   readonly pid: number
@@ -56,9 +58,13 @@ export class OwnedChild {
   #timer: unknown
   #lookMillis = LOOK_MIN_MILLIS
 
-  /** Starts it. Rejects with `ERR_LOCAL_LIMIT`, `ERR_SSH_MISSING` or `ERR_RUNTIME_DIRECTORY`; then nothing is left of it. */
+  /**
+   * Starts it. Rejects with `ERR_LOCAL_LIMIT`, `ERR_SSH_MISSING`, `ERR_RUNTIME_DIRECTORY`, or `ERR_UNSUPPORTED` in a worker thread; then nothing is
+   * left of it.
+   */
   static async start(request: ChildRequest): Promise<OwnedChild> {
     const { file, args, directory, environment, setpriv, label, scope } = request
+    if (!isMainThread) throw inWorker()
     let owned: OwnedChild | undefined
     const held = scope.hold('child', label, { ask: () => owned?.ask(), force: () => owned?.force() })
     try {
@@ -177,6 +183,19 @@ export class OwnedChild {
     this.#held.strike()
   }
 }
+
+/**
+ * The parent-death signal is that of the thread (reproduced): a worker that is terminated takes its children along, and nobody is left to collect
+ * them. They would stay as zombies until this process ends.
+ */
+const inWorker = () =>
+  new TunnelError(
+    'ERR_UNSUPPORTED',
+    "transport 'openssh' does not work in a worker thread, which cannot collect its children: use the main thread, or 'ssh2'",
+    {
+      phase: 'connect',
+    },
+  )
 
 /** Resolves when the kernel has made the process; rejects with why not. */
 function started(child: ChildProcess): Promise<void> {

@@ -60,5 +60,5 @@ export async function endOrphans(directory: string, ending: Sweeping): Promise<n
   const asked = found.filter((entry) => signalSame(entry, 'SIGTERM'))
   for (let waited = 0; waited < ASK_MILLIS && !asked.every(isGone); waited += LOOK_MILLIS) await pause(LOOK_MILLIS, ending)
   for (const entry of asked) if (!isGone(entry)) signalSame(entry, 'SIGKILL')
-  return asked.length
+  return found.length
 }
