@@ -3,7 +3,6 @@ import { text } from 'node:stream/consumers'
 import type { Lease } from '../../src/api/lease.ts'
 import type { Pool } from '../../src/pool.ts'
 import type { FleetHost } from '../../src/testing/index.ts'
-import { until } from '../support/until.ts'
 import type { Outcomes } from './outcomes.ts'
 import type { Stubborn } from './stubborn.ts'
 
@@ -76,7 +75,6 @@ export async function play({ pool, victim, other, outcomes }: Stage): Promise<vo
 /** What networks, servers and time do. */
 export async function playRough({ pool, victim, other, outcomes, stubborn }: Stage): Promise<void> {
   const { target } = victim
-  const fact = (what: string, is: () => boolean) => outcomes.of(what, until(is, { within: 300 }))
   const state = (is: string) => () => pool.health(target).state === is
 
   victim.refuse()
@@ -93,19 +91,19 @@ export async function playRough({ pool, victim, other, outcomes, stubborn }: Sta
   victim.freeze()
   const abort = new AbortController()
   const aborted = outcomes.of('acquire that is aborted', pool.acquire(target, { signal: abort.signal, whenResting: 'dial' }))
-  await fact('it dials', () => pool.stats.tunnels.opening > 0)
+  await outcomes.fact('it dials', () => pool.stats.tunnels.opening > 0)
   abort.abort()
   await aborted
-  await fact('the dial is given up', () => pool.stats.tunnels.opening === 0)
+  await outcomes.fact('the dial is given up', () => pool.stats.tunnels.opening === 0)
   const spoilt = outcomes.of('acquire of a dial that is retired', pool.acquire(target, { whenResting: 'dial' }))
-  await fact('it dials again', () => pool.stats.tunnels.opening > 0)
+  await outcomes.fact('it dials again', () => pool.stats.tunnels.opening > 0)
   const retired = outcomes.of('retire of a dial', pool.retire(target))
   victim.thaw()
   await retired
   const lease = await spoilt
 
   // A generation outlives its time, a successor does not open, probes are not answered.
-  await fact('its life is over', () => victim.counts.logins > 3)
+  await outcomes.fact('its life is over', () => victim.counts.logins > 3)
   victim.refuse()
   await outcomes.of('retire', pool.retire(target))
   await outcomes.of('forced retire', Promise.all([pool.retire(target), pool.retire(target, { force: true })]))
@@ -126,17 +124,17 @@ export async function playRough({ pool, victim, other, outcomes, stubborn }: Sta
   for (let count = 1; count <= 3; count += 1) {
     await outcomes.of('acquire beside what will not die', pool.acquire(target, { whenResting: 'dial', timeoutMillis: 5_000 }))
     victim.sever()
-    await fact('it is stuck', () => pool.report().tunnels.filter(({ why }) => why?.startsWith('stuck')).length >= count)
+    await outcomes.fact('it is stuck', () => pool.report().tunnels.filter(({ why }) => why?.startsWith('stuck')).length >= count)
   }
   await outcomes.of('acquire beside three', pool.acquire(target, { whenResting: 'dial', timeoutMillis: 5_000 }))
   stubborn.relent()
-  await fact('they have died', () => pool.stats.tunnels.draining === 0)
+  await outcomes.fact('they have died', () => pool.stats.tunnels.draining === 0)
 
   // Another host key: for a successor, for a dial, for an exclusive one.
   await outcomes.of('acquire before another key', pool.acquire(target, { whenResting: 'dial', timeoutMillis: 5_000 }))
   victim.rotateHostKey()
   await outcomes.of('retire to another key', pool.retire(target))
-  await fact('it is barred', state('barred'))
+  await outcomes.fact('it is barred', state('barred'))
   await outcomes.of('forced acquire while barred', pool.acquire(target, { whenResting: 'dial', timeoutMillis: 5_000 }))
   await outcomes.of(
     'forced exclusive acquire',

@@ -8,7 +8,7 @@ import { RuntimeDirectory } from '../../src/owners/directory/runtime-directory.t
 import { type Swept, sweep } from '../../src/owners/directory/sweep.ts'
 import { Ledger } from '../../src/owners/ledger.ts'
 import { Scope } from '../../src/owners/scope.ts'
-import { spawnFixture } from '../support/child.ts'
+import { spawnFixture, typescript } from '../support/child.ts'
 import { Program } from './program.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -33,7 +33,7 @@ export class World {
 
   /** Starts `fixtures/<name>`; `before` are words in front of node, such as prlimit's. */
   start(name: string, args: readonly string[], before: readonly string[] = []): Program {
-    const loader = name.endsWith('.ts') ? ['--import', 'tsx'] : []
+    const loader = name.endsWith('.ts') ? typescript : []
     const [file = '', ...rest] = [...before, process.execPath, ...loader, join(ROOT, 'test/owners/fixtures', name), ...args]
     const program = new Program(spawnFixture(file, rest, ['pipe', 'pipe', 'pipe']))
     this.#programs.push(program)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Target } from '../../src/api/target.ts'
-import { exited, hasExited, spawnFixture } from '../support/child.ts'
+import { exited, hasExited, spawnFixture, typescript } from '../support/child.ts'
 
 const FILE = fileURLToPath(new URL('fixtures/script.ts', import.meta.url))
 
@@ -30,7 +30,7 @@ export class Script implements AsyncDisposable {
 
   static async start(mode: string, target: Target): Promise<Script> {
     const base = await realpath(await mkdtemp(join(tmpdir(), 'pool-test-')))
-    const args = ['--import', 'tsx', FILE, mode, base, JSON.stringify(target)]
+    const args = [...typescript, FILE, mode, base, JSON.stringify(target)]
     return new Script(spawnFixture(process.execPath, args, ['ignore', 'pipe', 'pipe']), base)
   }
 

@@ -3,6 +3,13 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { fixturePids } from './fixtures.ts'
 
+/** Words after `node`, for it to run a file of TypeScript. */
+export const typescript: readonly string[] = [
+  '--enable-source-maps',
+  '--import',
+  new URL('typescript/register.js', import.meta.url).href,
+]
+
 const SETPRIV = '/usr/bin/setpriv'
 
 /** A process of a fixture: it dies with the test process, however that ends (Linux with util-linux), and the hooks know it. */

@@ -1,10 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-
-const MOCHA = fileURLToPath(new URL('../../node_modules/mocha/lib/cli/cli.js', import.meta.url))
-const HOOKS = fileURLToPath(new URL('hooks.ts', import.meta.url))
-const LEAKY = fileURLToPath(new URL('leaky/leaky.ts', import.meta.url))
+import { mocha } from './mocha.ts'
 
 interface Outcome {
   readonly title: string
@@ -51,29 +46,11 @@ describe('the hooks', () => {
   })
 })
 
-function run(): Promise<{ passes: Outcome[]; failures: Outcome[] }> {
-  const args = [
-    '--import',
-    'tsx',
-    MOCHA,
-    '--no-config',
-    '--no-package',
-    '--require',
-    HOOKS,
-    '--reporter',
-    'json',
-    '--timeout',
-    '10000',
-    LEAKY,
-  ]
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, args, (error, stdout, stderr) => {
-      const json = stdout.slice(stdout.indexOf('{\n'))
-      try {
-        resolve(JSON.parse(json))
-      } catch {
-        reject(new Error(`no report: ${stdout}${stderr}`, { cause: error }))
-      }
-    })
-  })
+async function run(): Promise<{ passes: Outcome[]; failures: Outcome[] }> {
+  const { stdout, stderr } = await mocha(['leaky/leaky.ts'], ['--reporter', 'json'])
+  try {
+    return JSON.parse(stdout.slice(stdout.indexOf('{\n')))
+  } catch (cause) {
+    throw new Error(`no report: ${stdout}${stderr}`, { cause })
+  }
 }

@@ -2,21 +2,15 @@ import assert from 'node:assert/strict'
 import type { TunnelPool } from '../../src/api/pool.ts'
 import { startCompiler } from './compiler.ts'
 import { type Holdings, holdings, newSince } from './holdings.ts'
+import { endOfTests, forgetMishaps, mishaps, openJournal, readJournal, startOfTests, testBegins } from './mishaps.ts'
 import { until } from './until.ts'
 
 type Ledgered = Pick<TunnelPool, 'resources'>
 
 const pools = new Set<Ledgered>()
-const mishaps: string[] = []
 let settleMillis = 2_000
 let atStart: Holdings
 let before: Holdings
-
-process.on('uncaughtExceptionMonitor', (error, origin) => mishaps.push(`${origin}: ${error.stack ?? String(error)}`))
-process.on('warning', (warning) => {
-  if (warning.name !== 'ExperimentalWarning' && warning.name !== 'DeprecationWarning')
-    mishaps.push(`warning: ${warning.stack ?? String(warning)}`)
-})
 
 /** Has a pool's ledger checked after the test that makes it. */
 export function track<P extends Ledgered>(pool: P): P {
@@ -34,14 +28,14 @@ function leftovers(since: Holdings): string[] {
   const believed = [...pools].flatMap((pool) =>
     pool.resources().map(({ kind, label, owner }) => `ledger: ${kind} ${label} of ${owner}`),
   )
-  return [...believed, ...newSince(since).map((line) => `kernel: ${line}`), ...mishaps]
+  return [...believed, ...newSince(since).map((line) => `kernel: ${line}`), ...mishaps()]
 }
 
 async function settled(since: Holdings): Promise<void> {
-  await until(() => leftovers(since).length === 0, { within: settleMillis }).catch(() => {})
+  await until(() => mishaps().length > 0 || leftovers(since).length === 0, { within: settleMillis }).catch(() => {})
   const left = leftovers(since)
   pools.clear()
-  mishaps.length = 0
+  forgetMishaps()
   assert.deepEqual(left, [], `left behind:\n${left.join('\n')}`)
 }
 
@@ -51,10 +45,12 @@ async function settled(since: Holdings): Promise<void> {
  */
 export const mochaHooks: Mocha.RootHookObject = {
   async beforeAll() {
-    await startCompiler()
+    startOfTests()
+    if (process.execArgv.some((word) => word.includes('tsx'))) await startCompiler()
     atStart = holdings()
   },
-  beforeEach() {
+  beforeEach(this: Mocha.Context) {
+    testBegins(this.currentTest)
     before = holdings()
   },
   async afterEach(this: Mocha.Context) {
@@ -66,6 +62,14 @@ export const mochaHooks: Mocha.RootHookObject = {
     }
   },
   async afterAll() {
-    await settled(atStart)
+    try {
+      await settled(atStart)
+    } finally {
+      endOfTests()
+    }
   },
 }
+
+/** In the process that runs no tests itself, before the workers and after them. */
+export const mochaGlobalSetup = openJournal
+export const mochaGlobalTeardown = readJournal

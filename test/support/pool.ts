@@ -4,7 +4,7 @@ import { track } from './hooks.ts'
 
 /** A pool whose ledger is checked after the test; disposing of it ends it at once. */
 export function startPool(options: PoolOptions = {}): TunnelPool {
-  const pool = track(createTunnelPool({ closeGraceMillis: 200, ...options }))
+  const pool = track(createTunnelPool({ closeGraceMillis: 2_000, ...options }))
   return Object.defineProperty(pool, Symbol.asyncDispose, { value: () => pool.close({ timeoutMillis: 0 }) })
 }
 

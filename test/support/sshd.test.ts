@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { typescript } from './child.ts'
 import { RawClient } from './raw-client.ts'
 import { type Sshd, startSshd } from './sshd.ts'
 import { until } from './until.ts'
@@ -74,7 +75,7 @@ describe('a private sshd', () => {
   it('dies with its test process', async () => {
     const script = `const { startSshd } = await import(${JSON.stringify(fileURLToPath(new URL('sshd.ts', import.meta.url)))})
       console.log(JSON.stringify(await startSshd().then(({ port, directory }) => ({ port, directory }))))`
-    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    const child = spawn(process.execPath, [...typescript, '--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const [line] = await once(child.stdout, 'data')

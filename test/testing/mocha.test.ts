@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { typescript } from '../support/child.ts'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -13,7 +14,7 @@ interface Outcome {
 function run(file: string): Promise<{ passes: Outcome[]; failures: Outcome[] }> {
   const mocha = ['--no-config', '--no-package', '--require', at('../../src/testing/mocha.ts'), '--reporter', 'json', '--exit']
   return new Promise((resolve, reject) => {
-    const args = ['--import', 'tsx', at('../../node_modules/mocha/lib/cli/cli.js'), ...mocha, at(file)]
+    const args = [...typescript, at('../../node_modules/mocha/lib/cli/cli.js'), ...mocha, at(file)]
     execFile(process.execPath, args, (cause, stdout, stderr) => {
       if (stdout.startsWith('{')) resolve(JSON.parse(stdout))
       else reject(new Error(`no report: ${stdout}${stderr}`, { cause }))

@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { createInterface, type Interface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { exited, spawnFixture } from '../support/child.ts'
+import { exited, spawnFixture, typescript } from '../support/child.ts'
 import { until } from '../support/until.ts'
 
-/** Waiting for another process to be loaded by tsx, on a machine that is busy. */
+/** Waiting for another process to be loaded, on a machine that is busy. */
 const START = { within: 15_000 }
 
 /** A program of fixtures/ in a process of its own, line by line. */
@@ -15,7 +15,7 @@ export class Program implements AsyncDisposable {
 
   constructor(name: string, args: readonly string[]) {
     const path = fileURLToPath(new URL(`fixtures/${name}`, import.meta.url))
-    this.child = spawnFixture(process.execPath, ['--import', 'tsx', path, ...args], ['pipe', 'pipe', 'inherit'])
+    this.child = spawnFixture(process.execPath, [...typescript, path, ...args], ['pipe', 'pipe', 'inherit'])
     if (this.child.stdout === null) throw new Error('no stdout')
     this.#reader = createInterface({ input: this.child.stdout }).on('line', (line) => this.#lines.push(line))
   }

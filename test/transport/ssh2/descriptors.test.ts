@@ -3,7 +3,7 @@ import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Target } from '../../../src/index.ts'
-import { exited, spawnFixture } from '../../support/child.ts'
+import { exited, spawnFixture, typescript } from '../../support/child.ts'
 import { makeUserKey } from '../../support/identity-keys.ts'
 import { startAgent } from '../../support/ssh-agent.ts'
 import { startSshd } from '../../support/sshd.ts'
@@ -24,7 +24,7 @@ describe('ssh2: B70, without a descriptor left', () => {
       { ...sshd.target, identity: { agent: agent.socketPath } },
     ]
     const answer = join(sshd.directory, 'answer')
-    const words = ['--nofile=128', process.execPath, '--import', 'tsx', PROGRAM, JSON.stringify(targets), answer]
+    const words = ['--nofile=128', process.execPath, ...typescript, PROGRAM, JSON.stringify(targets), answer]
     const child = spawnFixture('prlimit', words, ['ignore', 'inherit', 'inherit'])
     await exited(child)
     const short = ['ERR_LOCAL_LIMIT resting', 'up']

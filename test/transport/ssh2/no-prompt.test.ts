@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Target } from '../../../src/index.ts'
-import { exited, spawnFixture } from '../../support/child.ts'
+import { exited, spawnFixture, typescript } from '../../support/child.ts'
 import { makeUserKey } from '../../support/identity-keys.ts'
 import { type Sshd, startSshd } from '../../support/sshd.ts'
 
@@ -45,7 +45,7 @@ describe('ssh2: B58, a dial never asks anybody', () => {
   for (const where of ['with a terminal', 'without one'] as const) {
     it(`${where}: it fails within a second each and says nothing`, async () => {
       const answer = join(sshd.directory, `answer ${where}`)
-      const words = ['--import', 'tsx', PROGRAM, JSON.stringify(targets()), answer]
+      const words = [...typescript, PROGRAM, JSON.stringify(targets()), answer]
       const quoted = [process.execPath, ...words].map((word) => `'${word}'`).join(' ')
       const text =
         where === 'without one' ? await said(process.execPath, words) : await said('script', ['-qec', quoted, '/dev/null'])

@@ -1,0 +1,2 @@
+after(() => process.exit(0))
+it('passes before the hook', () => {})

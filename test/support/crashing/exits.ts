@@ -1,0 +1,2 @@
+it('passes before it', () => {})
+it('exits', () => process.exit(0))

@@ -1,0 +1,4 @@
+it('is killed', async () => {
+  process.kill(process.pid, 'SIGKILL')
+  await new Promise(() => {})
+})
