@@ -1,5 +1,5 @@
-import { TunnelError } from '../../errors.ts'
 import type { Transport } from '../transport.ts'
+import { OpensshConnection } from './connection.ts'
 import { startMaster } from './master.ts'
 import { programFinder } from './programs.ts'
 
@@ -16,8 +16,7 @@ export function opensshTransport({ sshPath }: OpensshOptions): Transport {
     name: 'openssh',
     needsDirectory: true,
     async dial(dial) {
-      await startMaster(dial, programs())
-      throw new TunnelError('ERR_UNSUPPORTED', "`transport: 'openssh'` is not in this release yet")
+      return await OpensshConnection.open(dial, await startMaster(dial, programs()))
     },
   }
 }

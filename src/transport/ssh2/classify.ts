@@ -1,6 +1,7 @@
 import { TunnelError, type TunnelErrorCode } from '../../errors.ts'
 import { socketErrorCode } from '../../owners/tcp.ts'
 import { shown } from '../../shown.ts'
+import { refusedChannel } from '../refused-channel.ts'
 import type { Phase } from '../transport.ts'
 
 const levelOf = (error: Error): unknown => ('level' in error ? error.level : undefined)
@@ -85,18 +86,7 @@ export function channelError(error: unknown, to: string): TunnelError {
   const cause = causeOf(error)
   const reason = 'reason' in cause ? cause.reason : undefined
   const text = cause.message.replace(/^\(SSH\) Channel open failure: /, '')
-  if (reason === 1)
-    return new TunnelError('ERR_PROHIBITED', `the server does not permit a connection to ${to}: ${text}`, {
-      cause,
-      phase: 'channel',
-    })
-  if (reason === 3)
-    return new TunnelError('ERR_PROHIBITED', `the server does not know how to connect to ${to}: ${text}`, {
-      cause,
-      phase: 'channel',
-    })
-  if (typeof reason === 'number' || reason === '')
-    return new TunnelError('ERR_CHANNEL_REFUSED', `the server could not connect to ${to}: ${text}`, { cause, phase: 'channel' })
+  if (typeof reason === 'number' || reason === '') return refusedChannel(reason === '' ? 0 : reason, text, to, cause)
   if (text === 'Unable to exec')
     return new TunnelError('ERR_EXEC', 'the server refuses to run commands', { cause, phase: 'channel' })
   return new TunnelError('ERR_LOST', `the connection was lost while opening a channel to ${to}: ${text}`, {

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { TunnelError } from '../../../errors.ts'
 import { socketErrorCode } from '../../../owners/tcp.ts'
 import { shown } from '../../../shown.ts'
+import { WireReader } from '../wire.ts'
 import { bareKey } from './public-key.ts'
-import { WireReader } from './wire.ts'
 
 const CERTIFICATE = /^(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521))-cert-v01@openssh\.com$/
 

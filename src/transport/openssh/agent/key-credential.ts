@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import type { ParsedKey } from 'ssh2'
+import { mpint, string, WireReader } from '../wire.ts'
 import type { Credential } from './credential.ts'
-import { mpint, string, WireReader } from './wire.ts'
 
 /** SSH_AGENT_RSA_SHA2_256 and _512 (RFC 8332 by way of draft-ietf-sshm-ssh-agent): without one, a client wants SHA-1, which is off here. */
 const RSA_SHA2_256 = 2

@@ -1,4 +1,4 @@
-import { string, WireReader } from './wire.ts'
+import { string, WireReader } from '../wire.ts'
 
 /** Fields of a public key after its type. */
 const FIELDS: Readonly<Record<string, number>> = {

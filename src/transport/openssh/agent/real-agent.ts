@@ -1,9 +1,9 @@
 import { TunnelError } from '../../../errors.ts'
 import { connectAgent } from '../../../owners/agent-connection.ts'
 import type { Dial } from '../../transport.ts'
+import { string, uint32, WireReader } from '../wire.ts'
 import type { Credential } from './credential.ts'
 import { FrameReader } from './frames.ts'
-import { string, uint32, WireReader } from './wire.ts'
 
 /** Requests and answers of the agent protocol (draft-ietf-sshm-ssh-agent). */
 const REQUEST_IDENTITIES = 11

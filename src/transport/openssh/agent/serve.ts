@@ -4,10 +4,10 @@ import { ownListener } from '../../../owners/listener.ts'
 import type { Scope } from '../../../owners/scope.ts'
 import { adoptStream } from '../../../owners/stream.ts'
 import { quietly } from '../../../wait.ts'
+import { string, uint32 } from '../wire.ts'
 import type { Credential } from './credential.ts'
 import { FrameReader } from './frames.ts'
 import { loginKey, readSignRequest } from './sign-request.ts'
-import { string, uint32 } from './wire.ts'
 
 /** Requests and answers of the agent protocol (draft-ietf-sshm-ssh-agent). */
 const FAILURE = 5

@@ -1,5 +1,5 @@
+import { WireReader } from '../wire.ts'
 import { bareKey } from './public-key.ts'
-import { WireReader } from './wire.ts'
 
 /** SSH_MSG_USERAUTH_REQUEST, RFC 4252. */
 const USERAUTH_REQUEST = 50

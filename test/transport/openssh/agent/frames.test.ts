@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { FrameReader, LONGEST_FRAME } from '../../../../src/transport/openssh/agent/frames.ts'
-import { string, uint32 } from '../../../../src/transport/openssh/agent/wire.ts'
+import { string, uint32 } from '../../../../src/transport/openssh/wire.ts'
 
 const pieces = (bytes: Buffer, cuts: readonly number[]): Buffer[] => {
   const at = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].sort((a, b) => a - b)

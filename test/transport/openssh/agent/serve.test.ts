@@ -9,7 +9,7 @@ import { Scope } from '../../../../src/owners/scope.ts'
 import type { Credential } from '../../../../src/transport/openssh/agent/credential.ts'
 import { FrameReader } from '../../../../src/transport/openssh/agent/frames.ts'
 import { type AgentDuty, LoginAgent } from '../../../../src/transport/openssh/agent/serve.ts'
-import { string, uint32, WireReader } from '../../../../src/transport/openssh/agent/wire.ts'
+import { string, uint32, WireReader } from '../../../../src/transport/openssh/wire.ts'
 import { until } from '../../../support/until.ts'
 
 const hostKey = Buffer.from('the host')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { loginKey, readSignRequest } from '../../../../src/transport/openssh/agent/sign-request.ts'
-import { string, uint32 } from '../../../../src/transport/openssh/agent/wire.ts'
+import { string, uint32 } from '../../../../src/transport/openssh/wire.ts'
 
 const keyBlob = Buffer.concat([string('ssh-ed25519'), string(Buffer.alloc(32, 1))])
 const hostKey = Buffer.concat([string('ssh-ed25519'), string(Buffer.alloc(32, 2))])

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import type { Buffered } from '../../channels/buffered.ts'
+import type { Buffered } from '../channels/buffered.ts'
 
 /**
  * When a connection reads. Above the pool's bound one that has unread bytes itself stops, until there is room: TCP then holds the server

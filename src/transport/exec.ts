@@ -1,10 +1,13 @@
-import type { ClientChannel } from 'ssh2'
-import { onAbort } from '../../aborts.ts'
-import type { ExecResult } from '../../api/lease.ts'
-import type { Clock } from '../../clock.ts'
-import { TunnelError } from '../../errors.ts'
-import { shown } from '../../shown.ts'
-import type { Run } from '../transport.ts'
+import type { Duplex, Readable } from 'node:stream'
+import { onAbort } from '../aborts.ts'
+import type { ExecResult } from '../api/lease.ts'
+import type { Clock } from '../clock.ts'
+import { TunnelError } from '../errors.ts'
+import { shown } from '../shown.ts'
+import type { Run } from './transport.ts'
+
+/** The channel of a command: what it says, and takes. It emits 'exit' with a status, or with null and a signal's name. */
+export type CommandStream = Duplex & { readonly stderr: Readable }
 
 /** How a command has ended: by its status, by a signal, or untold. */
 export type Exit = Pick<ExecResult, 'exitCode' | 'signal'>
@@ -13,7 +16,7 @@ export type Exit = Pick<ExecResult, 'exitCode' | 'signal'>
 export const noExit = (): Exit => ({ exitCode: null, signal: null })
 
 /** Listens for how a command ends, which a server may tell in the same breath in which it starts it: call this in the callback that brings the channel. */
-export function watchExit(stream: ClientChannel): () => Exit {
+export function watchExit(stream: CommandStream): () => Exit {
   let exit = noExit()
   stream.on('exit', (exitCode: number | null, signal?: string) => {
     exit = { exitCode, signal: signal === undefined ? null : shown(signal, 40) }
@@ -56,7 +59,7 @@ class Output {
 }
 
 /** Writes a command's input and gathers what it says until its channel closes. Rejects when there is too much of it, when time is up, or when the connection is lost. */
-export function collect(stream: ClientChannel, run: Run, { lost, exit, clock, leftMillis }: Circumstances): Promise<ExecResult> {
+export function collect(stream: CommandStream, run: Run, { lost, exit, clock, leftMillis }: Circumstances): Promise<ExecResult> {
   return new Promise<ExecResult>((resolve, reject) => {
     const fail = (error: unknown) => {
       clock.clearTimeout(timer)
