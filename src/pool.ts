@@ -1,4 +1,5 @@
 import type { Agent } from 'node:http'
+import { PooledBerth } from './actors/berth.ts'
 import { healthOf, UNKNOWN } from './actors/health.ts'
 import { PoolLife } from './actors/pool-life.ts'
 import { reportOf } from './actors/report.ts'
@@ -13,9 +14,12 @@ import { assemble, type Replacements } from './assemble.ts'
 import type { Claim } from './channels/forwards.ts'
 import { ChannelSocket } from './channels/socket.ts'
 import { TunnelError } from './errors.ts'
+import { createAgent } from './http/agent.ts'
+import type { Berth } from './http/berth.ts'
 import { UserLease } from './lease.ts'
 import { leaseWithForwards } from './lease-with-forwards.ts'
 import { acquireDefaults, type ResolvedAcquireOptions, resolveAcquireOptions, resolveUseOptions } from './options/acquire.ts'
+import { resolveAgentOptions } from './options/agent.ts'
 import {
   resolveCloseTimeout,
   resolveListenOptions,
@@ -100,11 +104,15 @@ export class Pool implements TunnelPool {
     return await this.#life.parts.hold.during(this.#life.standings.listen<S>(resolved, plan, signal))
   }
 
-  agentFor(_target: Target, _to?: Remote, _options?: object): Agent {
-    throw new TunnelError(
-      'ERR_UNSUPPORTED',
-      '`agentFor` is not in this release yet; give node:http `createConnection: () => pool.socket(target, to)`',
-    )
+  agentFor(target: Target, to?: Remote, options?: Parameters<TunnelPool['agentFor']>[2]): Agent {
+    this.#targets.resolve(target)
+    const remote = to === undefined ? undefined : resolveRemote(to)
+    return createAgent({ open: (where) => this.#berth(target, where), to: remote, ...resolveAgentOptions(options) })
+  }
+
+  /** A socket for one request after the other; see `src/http/berth.ts`. */
+  #berth(target: Target, to: Remote): Berth {
+    return new PooledBerth(this.#life, this.#targets.resolve(target), this.#defaults, to)
   }
 
   socket(target: Target, to: Remote): TunnelSocket {

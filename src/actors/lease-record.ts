@@ -67,6 +67,17 @@ export class LeaseRecord {
     return socket
   }
 
+  /** A socket that outlives leases ends with this one from now on. */
+  adopt(socket: ChannelSocket): void {
+    if (this.#loss === undefined) this.#sockets.add(socket)
+    else socket.destroy(this.#loss)
+  }
+
+  /** A socket goes on without this lease. */
+  disown(socket: ChannelSocket): void {
+    this.#sockets.delete(socket)
+  }
+
   /** Gives the lease back; the fault, if any, keeps this generation from being lent again. Idempotent. */
   release(fault: Error | undefined, isAbandoned = false): void {
     if (this.isReleased) return

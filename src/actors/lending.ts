@@ -35,12 +35,14 @@ export class Lending {
   /** A lease, at once if the current tunnel can be lent, else when it is this one's turn. */
   acquire(options: ResolvedAcquireOptions, stack: string | undefined): LeaseRecord | Promise<LeaseRecord> {
     if (options.isExclusive) return this.#home.exclusives.acquire(options, stack)
+    return this.lendNow(this.#home.current, options, stack) ?? this.#queue(options, stack)
+  }
+
+  /** A lease of a tunnel that is the current one, proven, and that nobody waits for. */
+  lendNow(tunnel: Tunnel | undefined, options: ResolvedAcquireOptions, stack?: string): LeaseRecord | undefined {
     const askedAt = this.#parts.clock.now()
-    if (this.waiters.size === 0 && this.#isProven(this.#home.current, askedAt)) {
-      const lease = this.lend(this.#home.current, { options, askedAt, stack })
-      if (lease !== undefined) return lease
-    }
-    return this.#queue(options, stack)
+    if (this.waiters.size > 0 || tunnel !== this.#home.current || !this.#isProven(tunnel, askedAt)) return undefined
+    return this.lend(tunnel, { options, askedAt, stack })
   }
 
   /** Proven lately enough, or since it was asked for: however short `verifyAfterMillis` is, one round trip is enough. */

@@ -1,3 +1,4 @@
+import type { ChannelSocket } from '../channels/socket.ts'
 import type { LeaseRecord } from './lease-record.ts'
 import type { Tunnel } from './tunnel.ts'
 
@@ -5,6 +6,8 @@ import type { Tunnel } from './tunnel.ts'
 export class TunnelLeases {
   readonly #tunnel: Tunnel
   readonly #out = new Set<LeaseRecord>()
+  /** Sockets between two requests: no lease is on them, and they do not keep the tunnel from being closed. */
+  readonly parked = new Set<ChannelSocket>()
   #returning: NodeJS.Immediate | undefined
 
   constructor(tunnel: Tunnel) {
@@ -64,8 +67,9 @@ export class TunnelLeases {
     })
   }
 
-  /** The tunnel is not lent any more: those whose lease is out may look for another. */
+  /** The tunnel is not lent any more: what is parked goes first; those whose lease is out may look for another. */
   tellDraining(): void {
+    for (const socket of [...this.parked]) socket.destroy()
     for (const lease of this.#out) lease.onDraining?.()
   }
 

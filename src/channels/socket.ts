@@ -28,15 +28,19 @@ export class ChannelSocket extends Duplex implements TunnelSocket {
   /** Resolves with the socket itself when it is open; rejects with why it will not be. */
   readonly whenOpen: Promise<this>
   #inner: Duplex | undefined
+  /** What is attached may be replaced by another: nothing has been sent on it since. */
+  #isReplaceable = false
   #pendingWrite: (() => void) | undefined
   /** Calls back for the write that is under way; who waits for it would wait for ever otherwise. */
   #written: Written | undefined
   #idleTimer: NodeJS.Timeout | undefined
   readonly #opening = new AbortController()
+  readonly #open: OpenStream
   readonly #hold: ((isHeld: boolean) => void) | undefined
 
   constructor({ open, remoteAddress, hold }: ChannelSocketOptions) {
     super({ allowHalfOpen: false })
+    this.#open = open
     this.remoteAddress = remoteAddress
     this.#hold = hold
     this.whenOpen = new Promise((resolve, reject) => {
@@ -50,11 +54,37 @@ export class ChannelSocket extends Duplex implements TunnelSocket {
     quietly(this.whenOpen)
     // Callers that only look at a promise never listen here.
     this.on('error', () => {})
+    this.#begin()
+  }
+
+  #begin(): void {
     // It may throw instead.
-    new Promise<Duplex>((resolve) => resolve(open(this.#opening.signal))).then(
+    new Promise<Duplex>((resolve) => resolve(this.#open(this.#opening.signal))).then(
       (inner) => this.#attach(inner),
       (error) => this.destroy(error),
     )
+  }
+
+  /** From here on, until something is sent, a stream that ends or fails is replaced by a fresh one, unseen. */
+  replaceInner(): void {
+    this.#isReplaceable = true
+  }
+
+  /** Takes `replaceInner` back. */
+  keepInner(): void {
+    this.#isReplaceable = false
+  }
+
+  /** Whether a stream has told its end and is not this socket's any more. */
+  #isReplaced(inner: Duplex): boolean {
+    if (inner !== this.#inner) return true
+    if (!this.#isReplaceable || this.destroyed) return false
+    this.#isReplaceable = false
+    this.#inner = undefined
+    inner.resume()
+    inner.destroy()
+    this.#begin()
+    return true
   }
 
   #attach(inner: Duplex): void {
@@ -65,20 +95,28 @@ export class ChannelSocket extends Duplex implements TunnelSocket {
     }
     this.#inner = inner
     inner.on('data', (chunk: Buffer) => {
+      if (inner !== this.#inner) return
       this.#active()
       // What still comes after the end must run out: ssh2 tells of the close only when all is read.
       if (!this.push(chunk) && !this.destroyed) inner.pause()
     })
-    inner.on('end', () => this.push(null))
-    inner.on('error', (error) => this.destroy(error))
+    inner.on('end', () => {
+      if (!this.#isReplaced(inner)) this.push(null)
+    })
+    inner.on('error', (error) => {
+      if (!this.#isReplaced(inner)) this.destroy(error)
+    })
     inner.on('close', () => {
+      if (this.#isReplaced(inner)) return
       if (inner.readableEnded) this.#finish()
       else this.destroy(new TunnelError('ERR_LOST', 'the channel was closed in the middle of its data'))
     })
-    this.connecting = false
     this.#active()
-    this.emit('connect')
-    this.emit('ready')
+    if (this.connecting) {
+      this.connecting = false
+      this.emit('connect')
+      this.emit('ready')
+    }
     this.#pendingWrite?.()
     this.#pendingWrite = undefined
     inner.resume()
@@ -111,6 +149,11 @@ export class ChannelSocket extends Duplex implements TunnelSocket {
 
   #pass(inner: Duplex, chunk: Buffer, encoding: BufferEncoding): void {
     const done = this.#written
+    if (this.#isReplaceable && (inner.destroyed || !inner.writable) && this.#isReplaced(inner)) {
+      this.#pendingWrite = () => this.#pass(this.#inner as Duplex, chunk, encoding)
+      return
+    }
+    this.#isReplaceable = false
     // ssh2 never calls back for a write to a channel that the server has closed.
     if (inner.destroyed || !inner.writable)
       this.#settle(done, new TunnelError('ERR_CHANNEL_REFUSED', 'the server has closed the channel'))
