@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Program } from '../../owners/program.ts'
-import { spawnFixture } from '../../support/child.ts'
+import { spawnFixture, typescript } from '../../support/child.ts'
 import { startSshd } from '../../support/sshd.ts'
 
 const TUNNELS = process.env.WARREN_LONG ? 50 : 6
@@ -25,8 +25,7 @@ describe('openssh: with RLIMIT_NPROC and RLIMIT_NOFILE both reached (B70)', () =
     const as = ['setpriv', '--reuid', String(NOBODY), '--regid', String(NOBODY), '--clear-groups', 'prlimit', '--nofile=1024']
     const words = [
       process.execPath,
-      '--import',
-      'tsx',
+      ...typescript,
       FIXTURE,
       base,
       JSON.stringify({ ...sshd.target, identity: { key } }),

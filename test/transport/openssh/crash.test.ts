@@ -12,7 +12,7 @@ import { sweep } from '../../../src/owners/directory/sweep.ts'
 import { Ledger } from '../../../src/owners/ledger.ts'
 import { Scope } from '../../../src/owners/scope.ts'
 import { Program } from '../../owners/program.ts'
-import { spawnFixture } from '../../support/child.ts'
+import { spawnFixture, typescript } from '../../support/child.ts'
 import { Bench } from '../../support/master.ts'
 import { type Sshd, startSshd } from '../../support/sshd.ts'
 import { until } from '../../support/until.ts'
@@ -49,7 +49,7 @@ describe('openssh: a process that is killed', () => {
     await until(() => left().length === 0)
   }
   const start = (...words: string[]) => {
-    const args = ['--import', 'tsx', FIXTURE, base, JSON.stringify(sshd.target), ...words]
+    const args = [...typescript, FIXTURE, base, JSON.stringify(sshd.target), ...words]
     const program = new Program(spawnFixture(process.execPath, args, ['pipe', 'pipe', 'pipe']))
     programs.push(program)
     return program

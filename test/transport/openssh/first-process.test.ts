@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Program } from '../../owners/program.ts'
-import { spawnFixture } from '../../support/child.ts'
+import { spawnFixture, typescript } from '../../support/child.ts'
 import { startSshd } from '../../support/sshd.ts'
 
 const CYCLES = process.env.WARREN_LONG ? 50 : 6
@@ -15,7 +15,7 @@ describe('openssh: as pid 1, in a container without an init', () => {
     this.timeout(20_000 + CYCLES * 2_000)
     const base = realpathSync(mkdtempSync(join(tmpdir(), 'first-')))
     await using sshd = await startSshd()
-    const words = ['-pf', '--kill-child', '--mount-proc', process.execPath, '--import', 'tsx', FIXTURE]
+    const words = ['-pf', '--kill-child', '--mount-proc', process.execPath, ...typescript, FIXTURE]
     const args = [base, JSON.stringify(sshd.target), String(CYCLES)]
     const program = new Program(spawnFixture('unshare', [...words, ...args], ['pipe', 'pipe', 'pipe']))
     try {

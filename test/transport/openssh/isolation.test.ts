@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Program } from '../../owners/program.ts'
-import { exited, spawnFixture } from '../../support/child.ts'
+import { exited, spawnFixture, typescript } from '../../support/child.ts'
 import { type Sshd, startSshd } from '../../support/sshd.ts'
 
 const FIXTURE = fileURLToPath(new URL('fixtures/dial.ts', import.meta.url))
@@ -75,7 +75,7 @@ describe("openssh: whatever the user's and the system's config say (B87)", () =>
     ['says why it cannot', { user: 'nobody' }],
   ] as const) {
     it(`a dial ${what}, the same as without them; nothing of theirs runs`, async () => {
-      const words = [process.execPath, '--import', 'tsx', FIXTURE, JSON.stringify({ ...sshd.target, ...more }), join(base, 'run')]
+      const words = [process.execPath, ...typescript, FIXTURE, JSON.stringify({ ...sshd.target, ...more }), join(base, 'run')]
       const outcomes = [there(words), spawnFixture(words[0] ?? '', words.slice(1), ['pipe', 'pipe', 'pipe'])].map(
         async (child) => {
           const program = new Program(child)
