@@ -72,6 +72,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/observe/': [...LEAVES, 'src/observe/', 'type src/api/'],
   // It speaks XState's inspection protocol; what that carries of implementation stays here.
   'src/observe/inspect.ts': [...LEAVES, 'type src/api/', 'type xstate'],
+  // A user like any other, with a listener of its own.
+  'src/observe/inspector/': [...LEAVES, 'src/observe/inspector/', 'src/owners/', 'type src/api/'],
+  // Runs in a browser.
+  'src/observe/page/': ['src/observe/page/', 'type src/observe/inspector/wire.ts'],
   // Where machines meet owners.
   'src/actors/': [
     ...LEAVES,

@@ -38,7 +38,8 @@ describe('architecture: who makes what has to be freed', () => {
 
   it('a timer: the clock, the hold and owners only', () => {
     // A socket's own idle time, cleared with it; pauses of a file's lock, ended by their signal.
-    const allowed = /^src\/(owners|testing|cli|api)\/|^src\/(clock|actors\/hold|channels\/socket|trust\/lock|trust\/pace)\.ts$/
+    const allowed =
+      /^src\/(owners|testing|cli|api|observe\/page)\/|^src\/(clock|actors\/hold|channels\/socket|trust\/lock|trust\/pace)\.ts$/
     assert.deepEqual(
       files.filter(
         (file) => !allowed.test(file) && /(?<![.\w])(?:setTimeout|setInterval)\s*\(|from 'node:timers/.test(codeOf(file)),

@@ -33,6 +33,8 @@ export class Destination {
   /** Resolves when its machine is final and every tunnel of it is. */
   readonly ended: Promise<void>
   state = 'dormant'
+  /** When it entered it. */
+  since: Date
   /** Why its machine broke, if it did. */
   failure: TunnelError | undefined
   /** Monotonic time of the last proof through a tunnel that has ended. */
@@ -45,6 +47,7 @@ export class Destination {
 
   constructor(parts: Parts, target: ResolvedTarget, registry: Registry) {
     this.parts = parts
+    this.since = parts.clock.date()
     this.target = target
     this.resting = new Resting(parts.clock, target.id)
     this.lending = new Lending(this)
@@ -72,6 +75,7 @@ export class Destination {
     const { tally, facts, options } = this.parts
     tally.moveDestination(this.state, to)
     this.state = to
+    this.since = this.parts.clock.date()
     if (to === 'serving') this.resting.end()
     const isResting = to === 'resting' || to === 'barred'
     if (isResting) this.lending.rest(to === 'resting' ? context.restMillis : options.barredRetryMillis)

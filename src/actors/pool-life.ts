@@ -81,7 +81,7 @@ export class PoolLife {
 
   /** Shows every machine's events to an observer, those that are there first, until the result is called. */
   inspect(given: Parameters<TunnelPool['inspect']>[0]): () => void {
-    const inspector = new Inspector(given, this.#actor)
+    const inspector = new Inspector(given, this.#actor, (id) => this.registry.about(id))
     const watching = new Map<AnyActorRef, () => void>()
     const watch = (ref: AnyActorRef) => {
       inspector.introduce(ref)

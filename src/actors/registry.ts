@@ -57,6 +57,12 @@ export class Registry {
     return this.#byKey.values()
   }
 
+  /** What people call a destination, and since when it is in its state. */
+  about(id: string): { label: string | undefined; since: Date } | undefined {
+    const destination = this.#byId.get(id)
+    return destination === undefined ? undefined : { label: destination.target.label, since: destination.since }
+  }
+
   refs(): Iterable<Ref> {
     return this.#refs.values()
   }

@@ -7,6 +7,8 @@ const FIELDS = ['generation', 'lease', 'code', 'reason', 'wasOpen', 'force', 'wi
 const ROOT = 'pool'
 
 type Observer = (event: InspectedEvent) => void
+/** What people call an actor, and since when it is what it is; for those that have a name. */
+export type About = (actorId: string) => { readonly label: string | undefined; readonly since: Date } | undefined
 
 /** What an observer sees of an actor: enough for Stately's inspector, and nothing that reaches our objects. */
 interface ShownActor {
@@ -44,9 +46,10 @@ function shownActor(ref: AnyActorRef, pool: AnyActorRef): ShownActor {
 }
 
 /** One inspection event of XState as it may be shown; `undefined` for the kinds that carry implementation. */
-function project(event: InspectionEvent, pool: AnyActorRef): InspectedEvent | undefined {
+function project(event: InspectionEvent, pool: AnyActorRef, about: About): InspectedEvent | undefined {
   const base = { rootId: ROOT, actorRef: shownActor(event.actorRef as AnyActorRef, pool) }
-  if (event.type === '@xstate.actor') return { type: event.type, ...base, snapshot: base.actorRef.getSnapshot() }
+  if (event.type === '@xstate.actor')
+    return { type: event.type, ...base, snapshot: base.actorRef.getSnapshot(), about: about(base.actorRef.id) }
   if (event.type !== '@xstate.event' && event.type !== '@xstate.snapshot') return undefined
   const told = { type: event.type, ...base, event: shownEvent(event.event) }
   if (event.type === '@xstate.snapshot') return { ...told, snapshot: shownSnapshot(event.snapshot) }
@@ -54,12 +57,12 @@ function project(event: InspectionEvent, pool: AnyActorRef): InspectedEvent | un
 }
 
 /** An actor that was there before anybody looked, and its children, as XState would have told of them. */
-function projectPresent(actorRef: AnyActorRef, pool: AnyActorRef): InspectedEvent[] {
+function projectPresent(actorRef: AnyActorRef, pool: AnyActorRef, about: About): InspectedEvent[] {
   const shown = shownActor(actorRef, pool)
   const { children = {} } = actorRef.getSnapshot() as { children?: Record<string, AnyActorRef | undefined> }
   return [
-    { type: '@xstate.actor', rootId: ROOT, actorRef: shown, snapshot: shown.getSnapshot() },
-    ...Object.values(children).flatMap((child) => (child === undefined ? [] : projectPresent(child, pool))),
+    { type: '@xstate.actor', rootId: ROOT, actorRef: shown, snapshot: shown.getSnapshot(), about: about(shown.id) },
+    ...Object.values(children).flatMap((child) => (child === undefined ? [] : projectPresent(child, pool, about))),
   ]
 }
 
@@ -67,22 +70,24 @@ function projectPresent(actorRef: AnyActorRef, pool: AnyActorRef): InspectedEven
 export class Inspector {
   readonly #observe: (event: InspectedEvent) => unknown
   readonly #pool: AnyActorRef
+  readonly #about: About
 
   /** Takes a function or what Stately's inspectors give. */
-  constructor(given: Observer | { next?: ((event: never) => void) | undefined }, pool: AnyActorRef) {
+  constructor(given: Observer | { next?: ((event: never) => void) | undefined }, pool: AnyActorRef, about: About) {
     this.#observe = typeof given === 'function' ? given : (event) => given.next?.(event as never)
     this.#pool = pool
+    this.#about = about
   }
 
   /** Shows an actor that is there already, and its children. */
   introduce(actor: AnyActorRef): void {
-    this.#safely(() => projectPresent(actor, this.#pool))
+    this.#safely(() => projectPresent(actor, this.#pool, this.#about))
   }
 
   /** Shows what XState tells of. */
   readonly tell = (event: InspectionEvent): void => {
     this.#safely(() => {
-      const shown = project(event, this.#pool)
+      const shown = project(event, this.#pool, this.#about)
       return shown === undefined ? [] : [shown]
     })
   }

@@ -56,10 +56,15 @@ const twoTurns = () => new Promise((resolve) => setImmediate(() => setImmediate(
  * Binds and listens; resolves once it does. Connections arrive paused and half-open capable. A unix socket is open to its user alone,
  * whatever the umask says, from the turn of the event loop in which it is bound. The entry is struck at the server's 'close';
  * libuv unlinks a unix socket's path as it closes it. Rejects with `ERR_ADDRESS_IN_USE`, `ERR_LOCAL_LIMIT` or `ERR_FORWARD_FAILED`.
+ * A `server` that is given, such as one of node:http, does with its connections what it does.
  */
-export function ownListener(address: BindAddress, scope: Scope, accept: (socket: Socket) => void): Promise<OwnedListener> {
+export function ownListener(
+  address: BindAddress,
+  scope: Scope,
+  accept: (socket: Socket) => void,
+  server: Server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }),
+): Promise<OwnedListener> {
   return new Promise((resolve, reject) => {
-    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true })
     let isBound = false
     let unrestricted: NodeJS.ErrnoException | undefined
     const isPath = 'path' in address

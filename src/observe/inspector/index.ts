@@ -1,0 +1,3 @@
+/** `ssh-warren/inspector`: see the pool live. */
+export type * from '../../api/inspector.ts'
+export { createInspectorServer } from './server.ts'
