@@ -10,7 +10,10 @@ interface Manifest {
 
 /** Bundles each entry that package.json names into dist; what it names as a dependency stays outside, all else goes in. */
 const { exports, bin, dependencies, peerDependencies }: Manifest = JSON.parse(await readFile('package.json', 'utf8'))
-const files = [...Object.values(exports).map((entry) => (typeof entry === 'string' ? entry : entry.default)), ...Object.values(bin)]
+const files = [
+  ...Object.values(exports).map((entry) => (typeof entry === 'string' ? entry : entry.default)),
+  ...Object.values(bin),
+]
 const sources = files.flatMap((file) => /^(?:\.\/)?dist\/(.*)\.js$/.exec(file)?.[1] ?? [])
 await build({
   entryPoints: sources.map((source) => `${source}.ts`),
