@@ -18,6 +18,7 @@ const SOURCES = [
   'LICENSE',
   'CHANGELOG.md',
   'SECURITY.md',
+  'build',
 ]
 
 /** An empty project into which the packed package is installed. Disposing of it removes it. */
