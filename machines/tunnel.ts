@@ -130,7 +130,7 @@ export const tunnelMachine = words.createMachine({
     draining: {
       entry: told('tunnel.draining'),
       // Why it ends is known: what goes wrong from here on does not take its place.
-      on: { 'tunnel.fault': FORCED },
+      on: { 'tunnel.fault': FORCED, 'xstate.error.actor.guardian': FORCED },
       initial: 'finishing',
       states: {
         finishing: {

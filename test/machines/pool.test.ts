@@ -1,41 +1,7 @@
 import assert from 'node:assert/strict'
-import { createActor, fromCallback, SimulatedClock } from 'xstate'
-import type { RegistryEvent } from '../../machines/events.ts'
 import { poolMachine } from '../../machines/pool.ts'
-import { Gates, pathOf, turn } from './gates.ts'
-
-/** The pool's machine with a registry that only writes down what it is told, and releases that are gates. */
-function startPool(closeGraceMillis = 1_000) {
-  const clock = new SimulatedClock()
-  const told: RegistryEvent[] = []
-  const release = new Gates<{ force: boolean }, void>()
-  let empty = () => {}
-  let breakIt = () => {}
-  const registry = fromCallback<RegistryEvent, undefined>(({ receive, sendBack }) => {
-    empty = () => sendBack({ type: 'registry.emptied' })
-    receive((event) => {
-      told.push(event)
-      breakIt()
-    })
-  })
-  const machine = poolMachine.provide({ actors: { registry, release: release.logic } })
-  const actor = createActor(machine, { clock, input: { closeGraceMillis } }).start()
-  return {
-    actor,
-    told,
-    release,
-    state: () => pathOf(actor.getSnapshot().value),
-    pass: (millis: number) => clock.increment(millis),
-    close: (withinMillis: number) => actor.send({ type: 'pool.close', withinMillis }),
-    destroy: () => actor.send({ type: 'pool.destroy', reason: 'at once' }),
-    emptied: () => empty(),
-    breakRegistry: () => {
-      breakIt = () => {
-        throw new Error('a bug')
-      }
-    },
-  }
-}
+import { turn } from './gates.ts'
+import { startPool } from './pool-world.ts'
 
 describe('pool machine', () => {
   it('has four states at the top, the last of them final', () => {

@@ -1,4 +1,4 @@
-import { type ActorRefFrom, createActor, fromCallback, SimulatedClock, setup } from 'xstate'
+import { type ActorRefFrom, createActor, fromCallback, type InspectionEvent, SimulatedClock, setup } from 'xstate'
 import type { TunnelEvent, TunnelInput, TunnelName, TunnelReport } from '../../machines/events.ts'
 import { tunnelMachine } from '../../machines/tunnel.ts'
 import { Gates, pathOf, turn } from './gates.ts'
@@ -33,12 +33,21 @@ export class TunnelWorld {
   readonly tunnel: ActorRefFrom<typeof tunnelMachine>
   readonly #parent: { stop(): unknown }
 
-  constructor(input: Partial<Omit<TunnelInput, 'times'>> & { times?: Partial<TunnelInput['times']> } = {}) {
+  #breakGuardian = () => {}
+
+  constructor(
+    input: Partial<Omit<TunnelInput, 'times'>> & { times?: Partial<TunnelInput['times']> } = {},
+    inspect: (event: InspectionEvent) => void = () => {},
+  ) {
     const { told } = this
     const machine = tunnelMachine.provide({
       actors: {
-        guardian: fromCallback<TunnelEvent, TunnelName>(() => {
+        guardian: fromCallback<TunnelEvent, TunnelName>(({ receive }) => {
           this.guardian = 'watching'
+          receive(() => {
+            throw new Error('a bug of the guardian')
+          })
+          this.#breakGuardian = () => void this.tunnel.getSnapshot().children.guardian?.send({ type: 'tunnel.verify' })
           return () => {
             this.guardian = 'freed'
           }
@@ -65,7 +74,7 @@ export class TunnelWorld {
         },
         on: { 'tunnel.*': { actions: ({ event }) => void told.push(event) } },
       }),
-      { clock: this.clock },
+      { clock: this.clock, inspect },
     )
     this.#parent = parent
     parent.start()
@@ -104,6 +113,11 @@ export class TunnelWorld {
 
   lose(code = 'ERR_LOST', generation = INPUT.generation): this {
     return this.send({ type: 'tunnel.lost', generation, code })
+  }
+
+  /** Its guardian throws at what it is told. */
+  breakGuardian(): void {
+    this.#breakGuardian()
   }
 
   pass(millis: number): this {
