@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { closeServer } from '../../src/testing/server.ts'
 import { Sockets } from '../../src/testing/sockets.ts'
 
-/** A TCP server on 127.0.0.1, half-open capable, that does with each connection what it is told. */
+/** A TCP server, half-open capable, that does with each connection what it is told. */
 export interface TcpServer extends AsyncDisposable {
   readonly port: number
   /** Connections now. */
@@ -11,15 +11,18 @@ export interface TcpServer extends AsyncDisposable {
   readonly accepted: readonly Socket[]
 }
 
-/** Listens, on any free port unless told otherwise, and hands every connection to `serve`. */
-export async function startTcpServer(serve: (socket: Socket) => void, options: { port?: number } = {}): Promise<TcpServer> {
+/** Listens, on any free port of 127.0.0.1 unless told otherwise, and hands every connection to `serve`. */
+export async function startTcpServer(
+  serve: (socket: Socket) => void,
+  options: { port?: number; host?: string } = {},
+): Promise<TcpServer> {
   const sockets = new Sockets()
   const accepted: Socket[] = []
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     accepted.push(sockets.add(socket))
     serve(socket)
   })
-  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, options.host ?? '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
     get open() {

@@ -7,22 +7,12 @@ import { type Target, TunnelError } from '../../../src/index.ts'
 import { Door } from '../../../src/testing/door.ts'
 import { startHostile } from '../../support/hostile.ts'
 import { refusal, startPool } from '../../support/pool.ts'
+import { resolver } from '../../support/resolver.ts'
 import { startSynHole } from '../../support/syn-hole.ts'
 import { startTcpServer } from '../../support/tcp-server.ts'
 import { until } from '../../support/until.ts'
 
-const { lookup } = dns
-
-/** Has the resolver give `name` these addresses. */
-function resolveTo(name: string, addresses: readonly string[]): void {
-  const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-  const replaced = (host: string, options: dns.LookupAllOptions, answer: (...args: never[]) => void): void => {
-    if (host === name) process.nextTick(answer as (...args: unknown[]) => void, null, found)
-    else lookup(host, options, answer as never)
-  }
-  dns.lookup = replaced as unknown as typeof dns.lookup
-  syncBuiltinESMExports()
-}
+const { resolveTo } = resolver
 
 const stranger = (host: string, port: number): Target => ({
   host,
@@ -41,10 +31,7 @@ function join(socket: Socket, port: number): void {
 }
 
 describe('ssh2: how a host is reached', () => {
-  afterEach(() => {
-    dns.lookup = lookup
-    syncBuiltinESMExports()
-  })
+  afterEach(() => resolver.restore())
 
   it('by its second address within a second when the first swallows SYN, and nothing is left of the first', async () => {
     await using hole = await startSynHole()
