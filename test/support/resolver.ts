@@ -13,7 +13,10 @@ export const resolver = {
     const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     const before = dns.lookup
     const replaced = (host: string, options: dns.LookupAllOptions, answer: (...args: never[]) => void): void => {
-      if (host !== name) return before(host, options, answer as never)
+      if (host !== name) {
+        before(host, options, answer as never)
+        return
+      }
       resolver.asked.push(host)
       process.nextTick(answer as (...args: unknown[]) => void, null, found)
     }
