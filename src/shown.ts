@@ -1,8 +1,11 @@
 const LONGEST = 300
 
-/** Text from a server or a file as it may be shown: without control characters, and bounded. */
+/** Text from a server or a file as it may be shown: control and invisible characters are spaces, and never longer than `longest`. */
 export function shown(text: string, longest = LONGEST): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim()
-  return clean.length <= longest ? clean : `${clean.slice(0, longest)}…`
+  // What is left out at the beginning and the end must not use up the room, and a long text costs no more than a short one.
+  const clean = text
+    .slice(0, 2 * longest)
+    .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+  return clean.length <= longest && text.length <= 2 * longest ? clean : `${clean.slice(0, longest)}…`
 }

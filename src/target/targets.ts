@@ -11,7 +11,7 @@ import { Known } from './known.ts'
 import { checkAlias, checkUser } from './login.ts'
 import { resolveOpenssh } from './openssh.ts'
 import { resolvePolicy } from './policy.ts'
-import { checkSuits } from './unsupported.ts'
+import { suitedIdentities } from './unsupported.ts'
 
 type Connect = NonNullable<Target['connect']>
 /** A target or a hop by itself, checked, before it is known what lies on the way to it. */
@@ -122,8 +122,7 @@ export class Targets {
       connect: checkConnect(given.connect),
       openssh: resolveOpenssh(given.openssh),
     }
-    checkSuits(parsed)
-    return parsed
+    return { ...parsed, identities: suitedIdentities(parsed) }
   }
 
   #manner(given: Partial<Target>): TargetDefaults {

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises'
+import { shown } from '../shown.ts'
 import type { ResolvedTarget } from '../target.ts'
 import { unlessAborted } from '../wait.ts'
 import type { Acquaintances } from './accept-new.ts'
@@ -7,7 +8,6 @@ import { type Known, lookUp } from './known.ts'
 import { objection } from './known-hosts.ts'
 import type { KnownHostsFile } from './known-hosts-file.ts'
 import { withLock } from './lock.ts'
-import { printable } from './printable.ts'
 import { fileError, refusal } from './refusal.ts'
 
 interface Meeting {
@@ -40,7 +40,7 @@ export class AcceptedFile implements Acquaintances {
 
   async add(target: ResolvedTarget, key: HostKey, signal: AbortSignal): Promise<void> {
     if (!PLAIN_NAME.test(target.hostKeyName))
-      throw refusal(`no line can be written for the name ${printable(target.hostKeyName)}; set a hostKeyAlias`)
+      throw refusal(`no line can be written for the name ${shown(target.hostKeyName)}; set a hostKeyAlias`)
     if (decide(await this.lookUp(target, signal), key)) return
     let settle: Meeting['settle'] = () => {}
     const settled = new Promise<void>((resolve) => {

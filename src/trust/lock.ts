@@ -4,8 +4,8 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import { TunnelError } from '../errors.ts'
 import { codeOf, isAbsent } from '../owners/directory/disk-error.ts'
+import { shown } from '../shown.ts'
 import { holderText, isAbandoned } from './lock-holder.ts'
-import { printable } from './printable.ts'
 
 const LONGEST_PAUSE_MILLIS = 20
 
@@ -88,7 +88,7 @@ function identityOf(text: string): string {
 }
 
 function heldTooLong(path: string, waitedMillis: number, text = ''): TunnelError {
-  const holder = printable(text.trim()) || 'its holder is gone by now'
-  const message = `waited ${waitedMillis} ms for the lock ${printable(path)} (${holder})`
+  const holder = shown(text.trim()) || 'its holder is gone by now'
+  const message = `waited ${waitedMillis} ms for the lock ${shown(path)} (${holder})`
   return new TunnelError('ERR_OPEN_TIMEOUT', `${message}; if no process is using it, remove it`, { phase: 'hostkey' })
 }

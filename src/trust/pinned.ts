@@ -1,7 +1,7 @@
 import { TunnelError } from '../errors.ts'
+import { shown } from '../shown.ts'
 import type { ResolvedTarget } from '../target.ts'
 import { algorithmsFor, fingerprint, type HostKey, readKeyText } from './key.ts'
-import { printable } from './printable.ts'
 import { notPinned } from './refusal.ts'
 import type { HostKeyExpectation } from './trust.ts'
 
@@ -42,5 +42,5 @@ function pinOf(text: string): Pin {
   const pin = readPin(text)
   if (pin !== undefined) return pin
   const wanted = "'SHA256:…' as `ssh-keygen -lf` prints it, or the line of an ssh-ed25519, ecdsa or ssh-rsa key"
-  throw new TunnelError('ERR_INVALID_OPTION', `Expected \`hostKey.pinned\` to be ${wanted}, got '${printable(text, 80)}'`)
+  throw new TunnelError('ERR_INVALID_OPTION', `Expected \`hostKey.pinned\` to be ${wanted}, got '${shown(text, 80)}'`)
 }

@@ -1,9 +1,9 @@
 import { TunnelError } from '../errors.ts'
 import { codeOf } from '../owners/directory/disk-error.ts'
+import { shown } from '../shown.ts'
 import { algorithmsFor, fingerprint, type KnownKey, keyText, readKey } from './key.ts'
 import type { Known } from './known.ts'
 import type { Pin } from './pinned.ts'
-import { printable } from './printable.ts'
 
 /** Used up in this process or on this machine: no fault of the host, and the same call may succeed later. */
 const LIMITS: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC', 'EDQUOT'])
@@ -23,19 +23,17 @@ export function refusal(message: string, cause?: unknown): TunnelError {
  */
 export function fileError(error: unknown, what: string): TunnelError {
   if (TunnelError.is(error)) return error
-  const message = printable(`${what}: ${error instanceof Error ? error.message : String(error)}`, 1_000)
+  const message = shown(`${what}: ${error instanceof Error ? error.message : String(error)}`, 1_000)
   if (LIMITS.has(codeOf(error))) return new TunnelError('ERR_LOCAL_LIMIT', message, { phase: 'hostkey', cause: error })
   return refusal(`${message}; make the file one that this user can use, or name another in the target's hostKey`, error)
 }
 
 /** What is known of the host cannot be used: certain before it is dialled. `undefined` when nothing is known at all. */
 export function noUse(known: Known): TunnelError | undefined {
-  const name = printable(known.name)
+  const name = shown(known.name)
   const [revoked] = known.revoked
   if (known.keys.length > 0 && known.keys.every((key) => known.isRevoked(key.blob)) && revoked !== undefined) {
-    return refusal(
-      `every host key known for ${name} is revoked (${printable(revoked.source)}); add the line of a new key, or pin it`,
-    )
+    return refusal(`every host key known for ${name} is revoked (${shown(revoked.source)}); add the line of a new key, or pin it`)
   }
   const listed = known.acceptable()
   if (listed.length === 0) return undefined
@@ -46,72 +44,72 @@ export function noUse(known: Known): TunnelError | undefined {
 }
 
 /** The host showed a key that nobody has vouched for, and that is not in conflict with another. */
-export function notListed(known: Known, shown: Buffer, places: readonly string[]): TunnelError {
+export function notListed(known: Known, seen: Buffer, places: readonly string[]): TunnelError {
   return refusal(
-    `the host key shown for ${printable(known.name)} is not known in ${whereOf(places)}: ` +
-      `${describeShown(shown)}${aboutAuthorities(known)}; ` +
-      `${MACHINE_CHECK}, then ${remedy(known.name, shown, places[0])}`,
+    `the host key shown for ${shown(known.name)} is not known in ${whereOf(places)}: ` +
+      `${describeShown(seen)}${aboutAuthorities(known)}; ` +
+      `${MACHINE_CHECK}, then ${remedy(known.name, seen, places[0])}`,
   )
 }
 
 /** Other keys are known for this host. */
-export function changed(known: Known, shown: Buffer): TunnelError {
+export function changed(known: Known, seen: Buffer): TunnelError {
   const [first] = known.keys
   const place = first && /:\d+$/.test(first.source) ? first.source.replace(/:\d+$/, '') : undefined
   return refusal(
-    `the host key of ${printable(known.name)} has changed: expected ${describe(known.keys)}, shown ${describeShown(shown)}. ` +
+    `the host key of ${shown(known.name)} has changed: expected ${describe(known.keys)}, shown ${describeShown(seen)}. ` +
       `Someone may be reading along, or the machine was set up anew; ${MACHINE_CHECK}, ` +
-      `then remove the old and ${remedy(known.name, shown, place)}`,
+      `then remove the old and ${remedy(known.name, seen, place)}`,
   )
 }
 
 /** The key itself is marked as stolen or withdrawn. */
-export function revoked(known: Known, shown: Buffer): TunnelError {
-  const mark = known.revoked.find((key) => key.blob.equals(shown))
+export function revoked(known: Known, seen: Buffer): TunnelError {
+  const mark = known.revoked.find((key) => key.blob.equals(seen))
   return refusal(
-    `the host key shown for ${printable(known.name)} is revoked (${printable(mark?.source ?? '')}): ${describeShown(shown)}. ` +
+    `the host key shown for ${shown(known.name)} is revoked (${shown(mark?.source ?? '')}): ${describeShown(seen)}. ` +
       'Whoever holds it may not be the host: give the machine a new key, then make that one known',
   )
 }
 
 /** None of the pins fits. */
-export function notPinned(name: string, shown: Buffer, pins: readonly Pin[], isByFingerprint: boolean): TunnelError {
-  const type = readKey(shown)?.type ?? 'other'
+export function notPinned(name: string, seen: Buffer, pins: readonly Pin[], isByFingerprint: boolean): TunnelError {
+  const type = readKey(seen)?.type ?? 'other'
   const expected = shorten(pins.map((pin) => (pin.key ? `${pin.fingerprint} (${pin.key.type})` : pin.fingerprint)))
   const hint = isByFingerprint
     ? ` A fingerprint does not tell its type, and the host showed its ${type} key; pin that one or give the full key line.`
     : ''
   return refusal(
-    `the host key of ${printable(name)} is none of those pinned in the target's hostKey: expected ${expected}, ` +
-      `shown ${describeShown(shown)}.${hint} If the key was changed on purpose (${MACHINE_CHECK}), ${pinIt(shown)}`,
+    `the host key of ${shown(name)} is none of those pinned in the target's hostKey: expected ${expected}, ` +
+      `shown ${describeShown(seen)}.${hint} If the key was changed on purpose (${MACHINE_CHECK}), ${pinIt(seen)}`,
   )
 }
 
 /** The key cannot be remembered, because it cannot be read. */
-export function notReadable(name: string, shown: Buffer): TunnelError {
+export function notReadable(name: string, seen: Buffer): TunnelError {
   return refusal(
-    `${printable(name)} showed something that is not a host key of a supported type: ${describeShown(shown)}; ` +
+    `${shown(name)} showed something that is not a host key of a supported type: ${describeShown(seen)}; ` +
       'give it an ssh-ed25519, ecdsa or ssh-rsa key',
   )
 }
 
-const whereOf = (places: readonly string[]) => places.map((place) => printable(place)).join(' or ') || 'any file'
+const whereOf = (places: readonly string[]) => places.map((place) => shown(place)).join(' or ') || 'any file'
 
-function remedy(name: string, shown: Buffer, place: string | undefined): string {
-  const key = readKey(shown)
+function remedy(name: string, seen: Buffer, place: string | undefined): string {
+  const key = readKey(seen)
   const line = key && algorithmsFor([key]).length > 0 ? `${name} ${keyText(key)}` : ''
-  if (place === undefined || line === '' || line.length > LONGEST_LINE) return pinIt(shown)
-  return `add the line \`${printable(line, LONGEST_LINE)}\` to ${printable(place)}, or ${pinIt(shown)}`
+  if (place === undefined || line === '' || line.length > LONGEST_LINE) return pinIt(seen)
+  return `add the line \`${shown(line, LONGEST_LINE)}\` to ${shown(place)}, or ${pinIt(seen)}`
 }
 
-const pinIt = (shown: Buffer) => `set the target's hostKey to { pinned: '${fingerprint(shown)}' }`
+const pinIt = (seen: Buffer) => `set the target's hostKey to { pinned: '${fingerprint(seen)}' }`
 
-function describeShown(shown: Buffer): string {
-  return `${fingerprint(shown)} (${readKey(shown)?.type ?? 'not a key that can be read'})`
+function describeShown(seen: Buffer): string {
+  return `${fingerprint(seen)} (${readKey(seen)?.type ?? 'not a key that can be read'})`
 }
 
 function describe(keys: readonly KnownKey[]): string {
-  return shorten(keys.map((key) => `${fingerprint(key.blob)} (${key.type}, ${printable(key.source)})`))
+  return shorten(keys.map((key) => `${fingerprint(key.blob)} (${key.type}, ${shown(key.source)})`))
 }
 
 function shorten(items: readonly string[]): string {
@@ -123,5 +121,5 @@ function aboutAuthorities(known: Known): string {
   const [first] = known.authorities
   return first === undefined
     ? ''
-    : ` (${printable(first.source)} names a certificate authority for it, but host certificates are not supported)`
+    : ` (${shown(first.source)} names a certificate authority for it, but host certificates are not supported)`
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { algorithmsFor, fingerprint, keyText, readKey, readKeyText } from '../../src/trust/key.ts'
-import { printable } from '../../src/trust/printable.ts'
 import { type KeyType, makeKey } from './given.ts'
 
 const ALGORITHMS: Record<KeyType, readonly string[]> = {
@@ -51,12 +50,5 @@ describe('host keys', () => {
     assert.equal(readKeyText('ssh-rsa', base64), undefined)
     assert.equal(readKeyText(type, `${base64}*`), undefined)
     assert.equal(readKeyText(type, base64.slice(0, -4)), undefined)
-  })
-})
-
-describe('printable', () => {
-  it('bounds what came from outside and leaves no control, bidirectional or line character in it', () => {
-    assert.equal(printable('a\u001b[31m\r\n\u0000\u202e\u2028é'), 'a?[31m?????é')
-    assert.equal(printable('x'.repeat(1_000), 10), `${'x'.repeat(10)}…`)
   })
 })

@@ -46,9 +46,8 @@ async function credentialsOf(ssh2: Ssh2, identity: ResolvedIdentity, dial: Dial)
       return await agentCredentials(path, identity.publicKeys, dial)
     }
     case 'password':
-      throw new TunnelError('ERR_UNSUPPORTED', "passwords need transport 'ssh2': ssh takes them from a terminal only", {
-        phase: 'auth',
-      })
+      // Refused where the target is checked.
+      return []
     case 'load':
       return await credentialsOf(ssh2, await loaded(identity, dial.signal), dial)
     case 'ambient':

@@ -10,11 +10,6 @@ type Ssh2 = typeof import('ssh2')
 /** Makes one method when its turn comes; `undefined`: nothing to offer here, go on. */
 type Offer = (methodsLeft: readonly string[] | null) => Promise<AnyAuthMethod | undefined>
 
-const refuseCertificate = (certificate: unknown) => {
-  if (certificate === undefined) return
-  throw new TunnelError('ERR_UNSUPPORTED', "certificates need transport 'openssh': ssh2 cannot use them", { phase: 'auth' })
-}
-
 /** Answers one hidden prompt, once: what a server that asks for a password this way sends. Anything else gets no answer. */
 function promptAnswerer(password: string) {
   let hasAnswered = false
@@ -33,7 +28,6 @@ function offersOf(ssh2: Ssh2, identity: ResolvedIdentity, dial: Dial, fail: Fail
   switch (identity.kind) {
     case 'path':
     case 'key':
-      refuseCertificate(identity.certificate)
       return [
         async () =>
           ({ type: 'publickey', username, key: await privateKey(ssh2, identity, dial.signal) }) as unknown as AnyAuthMethod,
@@ -84,12 +78,11 @@ function ambientOffers(ssh2: Ssh2, dial: Dial, fail: Fail): Offer[] {
 
 /**
  * Reads and parses every key that is known beforehand, so that a bad one fails before a connection is made.
- * Rejects with `ERR_KEY_FORMAT` or `ERR_UNSUPPORTED`.
+ * Rejects with `ERR_KEY_FORMAT`.
  */
 export async function checkIdentities(ssh2: Ssh2, { target, signal }: Dial): Promise<void> {
   for (const identity of target.identities) {
     if (identity.kind !== 'path' && identity.kind !== 'key') continue
-    refuseCertificate(identity.certificate)
     await privateKey(ssh2, identity, signal)
   }
 }
