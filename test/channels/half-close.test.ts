@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Lease, TunnelPool } from '../../src/index.ts'
-import { type Origin, startOrigin } from '../support/origin.ts'
-import { startPool } from '../support/pool.ts'
-import { type Sshd, startSshd } from '../support/sshd.ts'
+import type { Lease } from '../../src/index.ts'
+import { layGround } from '../support/ground.ts'
 import { startTcpServer } from '../support/tcp-server.ts'
 import { until } from '../support/until.ts'
 
@@ -37,41 +35,19 @@ const REACHES: ReadonlyArray<readonly [string, Reach]> = [
 ]
 
 describe('a half-close', () => {
-  let sshd: Sshd
-  let origin: Origin
-  let pool: TunnelPool
-  let lease: Lease
-
-  before(async () => {
-    sshd = await startSshd()
-    origin = await startOrigin()
-  })
-
-  after(async () => {
-    await Promise.all([sshd.close(), origin.close()])
-  })
-
-  beforeEach(async () => {
-    pool = startPool()
-    lease = await pool.acquire(sshd.target)
-  })
-
-  afterEach(async () => {
-    lease.release()
-    await pool.close()
-  })
+  const ground = layGround()
 
   const nothingLeft = () =>
-    until(() => pool.resources().every(({ kind, label }) => kind !== 'channel' && !label.startsWith('client')))
+    until(() => ground.pool.resources().every(({ kind, label }) => kind !== 'channel' && !label.startsWith('client')))
 
   for (const [what, reach] of REACHES) {
     it(`of ours through ${what} reaches a server that answers only then`, async () => {
-      const stream = await reach(lease, origin.halfClosePort)
+      const stream = await reach(ground.lease, ground.origin.halfClosePort)
       stream.write('one ')
       stream.end('two')
       assert.equal(await text(stream), 'one two')
       await nothingLeft()
-      await until(() => origin.connections === 0)
+      await until(() => ground.origin.connections === 0)
     })
 
     it(`of the server's through ${what} reaches us, and we can still write`, async () => {
@@ -80,7 +56,7 @@ describe('a half-close', () => {
         socket.end('over')
         socket.on('data', (bytes) => heard.push(String(bytes)))
       })
-      const stream = await reach(lease, server.port)
+      const stream = await reach(ground.lease, server.port)
       // Off, unless it is asked for, as it is for a socket of node:net.
       stream.allowHalfOpen = true
       assert.equal(await text(stream), 'over')
@@ -101,7 +77,7 @@ describe('a half-close', () => {
         })
         socket.end(all)
       })
-      const stream = await reach(lease, server.port)
+      const stream = await reach(ground.lease, server.port)
       stream.end(all)
       let received = 0
       stream.on('data', (bytes: Buffer) => {

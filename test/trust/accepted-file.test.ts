@@ -1,31 +1,16 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import type promises from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTrust } from '../../src/trust/host-keys.ts'
-import type { Trust } from '../../src/trust/trust.ts'
-import { freshDirectory, type MadeKey, makeKey, refused, replacing, targetFor, unaborted } from './given.ts'
+import { acceptingFile } from './accepting.ts'
+import { refused, replacing, someKeys, targetFor, unaborted } from './given.ts'
 
 type Open = typeof promises.open
 
 describe('accept-new with a file', () => {
-  const directory = freshDirectory()
-  let ed: MadeKey
-  let other: MadeKey
-  let rsa: MadeKey
-  before(() => {
-    ed = makeKey()
-    other = makeKey()
-    rsa = makeKey('rsa')
-  })
-  const file = () => join(directory(), 'known_hosts')
-  const lock = () => `${file()}.lock`
-  const lines = () => readFileSync(file(), 'utf8').split('\n')
-  const expect = (trust: Trust, host: string, port?: number) =>
-    trust.expect(targetFor({ kind: 'accept-new', file: file() }, host, port), unaborted())
-  const meet = async (trust: Trust, host: string, key: MadeKey, signal = unaborted()) =>
-    (await expect(trust, host)).verify(key.blob, signal)
-  const left = () => readdirSync(directory())
+  const { directory, file, lock, lines, expect, meet, left } = acceptingFile()
+  const { ed, other, rsa } = someKeys()
 
   it('makes the file, 0600 whatever the umask, and writes one line for each host, once', async () => {
     const umask = process.umask(0)

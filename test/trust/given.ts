@@ -50,6 +50,14 @@ export function makeKey(type: KeyType = 'ed25519'): MadeKey {
   }
 }
 
+let made: Record<'ed' | 'other' | 'p256' | 'rsa', MadeKey> | undefined
+
+/** Two ed25519 keys and one of each other kind, made once for all that asks. */
+export function someKeys(): Readonly<NonNullable<typeof made>> {
+  made ??= { ed: makeKey(), other: makeKey(), p256: makeKey('p256'), rsa: makeKey('rsa') }
+  return made
+}
+
 /** A target of which only what trust looks at is filled in. */
 export function targetFor(hostKey: ResolvedHostKeyPolicy, host = 'gpu-7', port = 22, alias?: string): ResolvedTarget {
   const name = host.toLowerCase()

@@ -4,18 +4,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ResolvedHostKeyPolicy } from '../../src/target.ts'
 import { createTrust } from '../../src/trust/host-keys.ts'
-import { freshDirectory, type MadeKey, makeKey, refused, targetFor, unaborted } from './given.ts'
+import { freshDirectory, refused, someKeys, targetFor, unaborted } from './given.ts'
 
-let ed: MadeKey
-let other: MadeKey
-let p256: MadeKey
-let rsa: MadeKey
-before(() => {
-  ed = makeKey()
-  other = makeKey()
-  p256 = makeKey('p256')
-  rsa = makeKey('rsa')
-})
+const { ed, other, p256, rsa } = someKeys()
 
 const pinned = (...pins: string[]): ResolvedHostKeyPolicy => ({ kind: 'pinned', pins })
 const acceptNew: ResolvedHostKeyPolicy = { kind: 'accept-new', file: undefined }

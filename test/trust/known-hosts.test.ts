@@ -4,19 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ResolvedHostKeyPolicy } from '../../src/target.ts'
 import { createTrust } from '../../src/trust/host-keys.ts'
-import { freshDirectory, type MadeKey, makeKey, refused, targetFor, unaborted } from './given.ts'
+import { freshDirectory, refused, someKeys, targetFor, unaborted } from './given.ts'
 
 describe('strict known_hosts', () => {
-  let ed: MadeKey
-  let other: MadeKey
-  let p256: MadeKey
-  let rsa: MadeKey
-  before(() => {
-    ed = makeKey()
-    other = makeKey()
-    p256 = makeKey('p256')
-    rsa = makeKey('rsa')
-  })
+  const { ed, other, p256, rsa } = someKeys()
   const expect = (policy: ResolvedHostKeyPolicy) => createTrust().expect(targetFor(policy), unaborted())
   const directory = freshDirectory()
   const write = (text: string, name = 'known_hosts') => {

@@ -1,34 +1,18 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import promises from 'node:fs/promises'
-import { join } from 'node:path'
 import { createTrust } from '../../src/trust/host-keys.ts'
 import { holderText } from '../../src/trust/lock-holder.ts'
-import type { Trust } from '../../src/trust/trust.ts'
 import { until } from '../support/until.ts'
-import { freshDirectory, type MadeKey, makeKey, refused, replacing, targetFor, unaborted } from './given.ts'
+import { acceptingFile } from './accepting.ts'
+import { refused, replacing, someKeys, unaborted } from './given.ts'
 import { Program } from './program.ts'
 
 type Open = typeof promises.open
 
 describe('first meetings with a file to write, at once', () => {
-  const directory = freshDirectory()
-  let ed: MadeKey
-  let other: MadeKey
-  let rsa: MadeKey
-  before(() => {
-    ed = makeKey()
-    other = makeKey()
-    rsa = makeKey('rsa')
-  })
-  const file = () => join(directory(), 'known_hosts')
-  const lock = () => `${file()}.lock`
-  const lines = () => readFileSync(file(), 'utf8').split('\n')
-  const expect = (trust: Trust, host: string, port?: number) =>
-    trust.expect(targetFor({ kind: 'accept-new', file: file() }, host, port), unaborted())
-  const meet = async (trust: Trust, host: string, key: MadeKey, signal = unaborted()) =>
-    (await expect(trust, host)).verify(key.blob, signal)
-  const left = () => readdirSync(directory())
+  const { file, lock, lines, expect, meet, left } = acceptingFile()
+  const { ed, other, rsa } = someKeys()
   /** Runs `fn`, which is told how often the lock has been tried for. */
   const watchingLock = (fn: (tries: () => number) => Promise<void>) => {
     let tries = 0
