@@ -143,7 +143,7 @@ export class Destination {
     return tunnel
   }
 
-  /** The jump under a tunnel is not lent any more: if the tunnel is the current one, it has to move over to the jump's next generation. */
+  /** A tunnel is worn out, or the jump under it is not lent any more: if it is the current one, another takes its place. */
   #outlived(tunnel: Tunnel): void {
     queueMicrotask(() => {
       if (tunnel === this.current) this.tell({ type: 'life.over' })

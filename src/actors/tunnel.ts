@@ -25,7 +25,7 @@ const asTunnelError = (error: unknown): TunnelError =>
 export interface TunnelNews {
   /** It was open and is lost; told before its machine hears of it. */
   readonly lost: (error: TunnelError) => void
-  /** The jump under it is not lent any more. */
+  /** It has to be succeeded: the jump under it is not lent any more, or its connection is worn out. */
   readonly outlived: () => void
 }
 
@@ -170,6 +170,7 @@ export class Tunnel {
       const connection = await this.#opening.dial(signal, this.jump)
       this.#connection = connection
       connection.onLost((error) => this.#lose(error))
+      connection.onWorn(() => this.#news.outlived())
       if (connection.error !== undefined) throw connection.error
     } catch (error) {
       // Aborted, whatever came after that followed from it.

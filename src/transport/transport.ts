@@ -98,6 +98,8 @@ export interface Connection {
   readonly provenAt: number
   /** Calls back once, when the connection is gone for whatever reason. */
   onLost(listener: (error: TunnelError) => void): void
+  /** Calls back once, when it should be succeeded: it works, and will not for ever. */
+  onWorn(listener: () => void): void
   /**
    * A stream through the server, paused, half-open capable, held in the connection's scope. When the connection is lost it fails with the
    * loss as its error; it never ends as if all had been read.

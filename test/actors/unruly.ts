@@ -31,6 +31,8 @@ export class FakeConnection implements Connection {
     for (const listener of this.#listeners) listener(this.error)
   }
 
+  onWorn(): void {}
+
   onLost(listener: (error: TunnelError) => void): void {
     this.#listeners.add(listener)
   }

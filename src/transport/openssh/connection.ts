@@ -97,8 +97,8 @@ export class OpensshConnection implements Connection {
     this.#life.onLost(listener)
   }
 
-  onWorn(worn: () => void): void {
-    this.#worn = worn
+  onWorn(listener: () => void): void {
+    this.#worn = listener
   }
 
   async openChannel(to: Remote, bounds: Bounds): Promise<Duplex> {

@@ -89,6 +89,9 @@ export class Ssh2Connection implements Connection {
     this.#lostListeners.clear()
   }
 
+  /** It never wears out. */
+  onWorn(): void {}
+
   onLost(listener: (error: TunnelError) => void): void {
     if (this.error === undefined) this.#lostListeners.add(listener)
     else listener(this.error)
