@@ -3,6 +3,12 @@ import type { DialPlace } from '../limits/dial-limits.ts'
 import type { Connection, Hop, Phase } from '../transport/transport.ts'
 import type { Tunnel } from './tunnel.ts'
 
+/** What a dial failed by, in our own words. */
+export const asTunnelError = (error: unknown): TunnelError =>
+  TunnelError.is(error)
+    ? error
+    : new TunnelError('ERR_LOST', error instanceof Error ? error.message : String(error), { cause: error })
+
 /** The dial of one tunnel: which phase it is in, and how long each took. */
 export class Opening {
   readonly #tunnel: Tunnel

@@ -10,16 +10,11 @@ import type { Connection } from '../transport/transport.ts'
 import { untilReleased } from './burial.ts'
 import { Jump } from './jump.ts'
 import type { LeaseRecord } from './lease-record.ts'
-import { Opening } from './opening.ts'
+import { asTunnelError, Opening } from './opening.ts'
 import type { Parts } from './parts.ts'
 import { Proof } from './proof.ts'
 import { TunnelLeases } from './tunnel-leases.ts'
 import { TunnelRecord } from './tunnel-record.ts'
-
-const asTunnelError = (error: unknown): TunnelError =>
-  TunnelError.is(error)
-    ? error
-    : new TunnelError('ERR_LOST', error instanceof Error ? error.message : String(error), { cause: error })
 
 /** What a tunnel tells its destination past their machines. */
 export interface TunnelNews {
