@@ -8,18 +8,17 @@ import { quietly } from '../../wait.ts'
 import { collect, type Exit, noExit } from '../exec.ts'
 import { keepAlive } from '../keepalive.ts'
 import { ConnectionLife } from '../life.ts'
-import { refusedChannel } from '../refused-channel.ts'
 import type { Arrival, Bounds, Connection, Dial, ReverseListener, Run } from '../transport.ts'
 import type { Master } from './master.ts'
 import { Control } from './mux/control.ts'
+import { Openings, tooLate } from './openings.ts'
+import { Probe } from './probe.ts'
 import type { ProxyChannel } from './proxy/channel.ts'
 import { ConnectionLayer } from './proxy/layer.ts'
 import type { ChannelKind } from './proxy/messages.ts'
 import { requestReverse } from './reverse.ts'
 import { string } from './wire.ts'
 
-/** A channel that is not opened costs the master a slot for good, and it ends at 16,388 (9.2, by trial): long before that it is succeeded. */
-const WORN_AFTER = 4_000
 /** ssh says why it ends by its exit, which follows the end of its control connection at once. */
 const LAST_WORDS_MILLIS = 250
 
@@ -36,8 +35,8 @@ export class OpensshConnection implements Connection {
   readonly #dial: Dial
   readonly #life: ConnectionLife
   readonly #layer: ConnectionLayer
-  #failedOpens = 0
-  #worn: (() => void) | undefined
+  readonly #openings: Openings
+  readonly #probe: Probe
   #stopKeepAlive: () => void = () => {}
 
   /** Proves that the control socket is the child's, and takes the proxy connection. Rejects with a TunnelError. */
@@ -70,6 +69,9 @@ export class OpensshConnection implements Connection {
       broken: (error: TunnelError) => this.#lose(this.#named(error)),
     }
     this.#layer = new ConnectionLayer(ground, already)
+    const own = { dial, layer: this.#layer, life: this.#life }
+    this.#openings = new Openings(own)
+    this.#probe = new Probe(own, this.#openings, master.controlPath)
     socket.once('close', () => this.#closed())
     quietly(master.child.exited.then(() => this.#lose(master.endError())))
   }
@@ -98,7 +100,7 @@ export class OpensshConnection implements Connection {
   }
 
   onWorn(listener: () => void): void {
-    this.#worn = listener
+    this.#openings.onWorn(listener)
   }
 
   async openChannel(to: Remote, bounds: Bounds): Promise<Duplex> {
@@ -106,7 +108,7 @@ export class OpensshConnection implements Connection {
       'socketPath' in to
         ? { type: 'direct-streamlocal@openssh.com', path: to.socketPath }
         : { type: 'direct-tcpip', host: to.host ?? '127.0.0.1', port: to.port }
-    return await this.#open(kind, remoteName(to), bounds)
+    return await this.#openings.open(kind, remoteName(to), bounds)
   }
 
   async exec(command: string, run: Run): Promise<ExecResult> {
@@ -130,24 +132,14 @@ export class OpensshConnection implements Connection {
   }
 
   async probe(bounds: Bounds): Promise<void> {
-    const channel = this.#layer.anyChannel
-    if (channel === undefined) {
-      // Granted or not, the server has answered.
-      const opened = this.#open({ type: 'session' }, 'a probe', bounds)
-      const session = await opened.catch((error) => {
-        if (!['ERR_CHANNEL_REFUSED', 'ERR_PROHIBITED'].includes(error.code)) throw this.#unanswered(error, bounds)
-        return undefined
-      })
-      session?.destroy()
-      return
-    }
-    const start = (settle: () => void) => channel.ask('keepalive@openssh.com', [], () => settle())
-    await this.#life.answer<void>(start, bounds, () => this.#silence(bounds), this.#layer.reading.question())
+    await this.#probe.ask(bounds)
   }
 
   async requestReverse(remote: Remote, arrived: (arrival: Arrival) => void, bounds: Bounds): Promise<ReverseListener> {
     if (this.error !== undefined) throw this.error
-    return await requestReverse({ dial: this.#dial, controlPath: this.controlPath, life: this.#life }, remote, arrived, bounds)
+    const probe = (within: Bounds) => this.probe(within)
+    const asked = { dial: this.#dial, controlPath: this.controlPath, life: this.#life, probe }
+    return await requestReverse(asked, remote, arrived, bounds)
   }
 
   /** sshd sets TCP_NODELAY when a session opens (9.2, by strace), so new channels do not wait 40 ms for an ACK. */
@@ -159,20 +151,16 @@ export class OpensshConnection implements Connection {
   }
 
   async #command(command: string, bounds: Bounds, ended: (exit: Exit) => void): Promise<ProxyChannel> {
-    const channel = await this.#open({ type: 'session' }, 'exec', bounds, (name, details) => {
+    const channel = await this.#openings.open({ type: 'session' }, 'exec', bounds, (name, details) => {
       if (name === 'exit-status') ended({ exitCode: details.uint32() ?? null, signal: null })
       if (name === 'exit-signal') ended({ exitCode: null, signal: `SIG${shown(details.text() ?? '', 40)}` })
     })
     // There before the server says anything.
     void channel.stderr
-    const start = (settle: (isDone: boolean | undefined) => void) => channel.ask('exec', [string(command)], settle)
+    const start = (settle: (isDone: boolean | undefined) => void, fail: (error: unknown) => void): void =>
+      channel.ask('exec', [string(command)], (isDone) => (this.error === undefined ? settle(isDone) : fail(this.error)))
     try {
-      const isStarted = await this.#life.answer(
-        start,
-        bounds,
-        () => this.#tooLate('exec', bounds),
-        this.#layer.reading.question(),
-      )
+      const isStarted = await this.#life.answer(start, bounds, () => tooLate('exec', bounds), this.#layer.reading.question())
       if (isStarted === true) return channel
       throw new TunnelError('ERR_EXEC', 'the server refuses to run commands', { phase: 'channel' })
     } catch (error) {
@@ -180,39 +168,6 @@ export class OpensshConnection implements Connection {
       channel.destroy()
       throw error
     }
-  }
-
-  async #open(
-    kind: ChannelKind,
-    label: string,
-    bounds: Bounds,
-    request: Parameters<ConnectionLayer['open']>[1]['request'] = () => {},
-  ): Promise<ProxyChannel> {
-    let giveUp: (() => void) | undefined
-    const held = this.#dial.scope.hold('channel', label, { force: () => giveUp?.() })
-    const start = (settle: (channel: ProxyChannel) => void, fail: (error: unknown) => void): void => {
-      giveUp = this.#layer.open(kind, {
-        opened: settle,
-        refused: ({ reason, text }) => {
-          this.#countFailure()
-          fail(refusedChannel(reason, shown(text), label))
-        },
-        request,
-        gone: () => held.strike(),
-      })
-    }
-    try {
-      return await this.#life.answer(start, bounds, () => this.#tooLate(label, bounds), this.#layer.reading.question())
-    } catch (error) {
-      if (giveUp === undefined) held.strike()
-      else giveUp()
-      throw error
-    }
-  }
-
-  #countFailure(): void {
-    this.#failedOpens += 1
-    if (this.#failedOpens === WORN_AFTER) this.#worn?.()
   }
 
   #closed(): void {
@@ -231,19 +186,5 @@ export class OpensshConnection implements Connection {
 
   #named(error: TunnelError): TunnelError {
     return new TunnelError(error.code, `${this.#dial.target.id}: ${error.message}`, { cause: error })
-  }
-
-  #tooLate(label: string, { timeoutMillis }: Bounds): TunnelError {
-    return new TunnelError('ERR_CHANNEL_TIMEOUT', `the server did not open a channel to ${label} within ${timeoutMillis} ms`, {
-      phase: 'channel',
-    })
-  }
-
-  #silence({ timeoutMillis }: Bounds): TunnelError {
-    return new TunnelError('ERR_CHANNEL_TIMEOUT', `${this.#dial.target.id}: the server did not answer within ${timeoutMillis} ms`)
-  }
-
-  #unanswered(error: TunnelError, bounds: Bounds): unknown {
-    return error.code === 'ERR_CHANNEL_TIMEOUT' ? this.#silence(bounds) : error
   }
 }

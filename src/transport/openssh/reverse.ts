@@ -4,16 +4,23 @@ import { TunnelError } from '../../errors.ts'
 import { ownListener } from '../../owners/listener.ts'
 import { remoteName } from '../../remote.ts'
 import { shown } from '../../shown.ts'
+import { quietly } from '../../wait.ts'
 import type { ConnectionLife } from '../life.ts'
 import type { Arrival, Bounds, Dial, ReverseListener } from '../transport.ts'
 import { askMaster } from './mux/control.ts'
 import type { End } from './mux/messages.ts'
+import { ReverseStream } from './reverse-stream.ts'
+
+/** How long a master may take to say that it lives. */
+const ALIVE_BOUND_MILLIS = 5_000
 
 /** Of whom it is asked. */
 export interface Asked {
   readonly dial: Dial
   readonly controlPath: string
   readonly life: ConnectionLife
+  /** A round trip through the server. */
+  readonly probe: (bounds: Bounds) => Promise<void>
 }
 
 const endOf = (remote: Remote): End =>
@@ -23,25 +30,28 @@ const endOf = (remote: Remote): End =>
  * Has the server listen, by way of the master, which connects to a socket in the tunnel's directory for each connection that comes in there. See `Connection.requestReverse`.
  */
 export async function requestReverse(
-  { dial, controlPath, life }: Asked,
+  asked: Asked,
   remote: Remote,
   arrived: (arrival: Arrival) => void,
   bounds: Bounds,
 ): Promise<ReverseListener> {
+  const { dial, controlPath, life, probe } = asked
   const { scope, clock, target } = dial
   const directory = await dial.directory()
   const path = directory.claim()
-  const listener = await ownListener({ path }, scope, (socket) => arrived(arrivalOf(socket, dial)))
+  const listener = await ownListener({ path }, scope, (socket) => arrived(arrivalOf(socket, asked)))
   const stop = () => {
     listener.close()
     directory.free(path)
   }
   const listen = endOf(remote)
-  const to = { socketPath: path }
+  const spec = { forward: 'remote', listen, to: { socketPath: path } } as const
   const master = { controlPath, host: target.id, scope, clock }
   const label = remoteName(remote)
+  // By the words it was asked for: a port that the server chose is not known to the master by its number (9.2, by trial).
+  const cancel = (within: Bounds) => askMaster(master, { kind: 'close-forward', ...spec }, within)
   try {
-    const answer = await askMaster(master, { kind: 'open-remote', listen, to }, bounds)
+    const answer = await askMaster(master, { kind: 'open-forward', ...spec }, bounds)
     if (answer.kind === 'failed' || answer.kind === 'denied') {
       const why = shown(answer.reason)
       throw new TunnelError('ERR_FORWARD_FAILED', `${target.id}: the server does not listen on ${label}: ${why}`, {
@@ -53,25 +63,31 @@ export async function requestReverse(
     return {
       address: 'port' in listen ? { host: listen.host, port: answer.kind === 'port' ? answer.port : listen.port } : listen,
       async close(within) {
-        // By the words it was asked for: a port that the server chose is not known to the master by its number (9.2, by trial).
-        const closing = askMaster(master, { kind: 'close-remote', listen, to }, within)
+        // The master has only told the server; what the server answers after that comes when it listens no longer.
+        const closing = cancel(within).then(() => probe(within))
         await closing.catch(() => {
-          // Lost with its connection.
+          // Lost with its connection, or as good as lost.
         })
         stop()
       },
     }
   } catch (error) {
     stop()
+    // It may still come to listen there.
+    if (life.error === undefined && !scope.isReleasing)
+      quietly(cancel({ signal: undefined, timeoutMillis: bounds.timeoutMillis }))
     throw life.error ?? error
   }
 }
 
-function arrivalOf(socket: Socket, { scope }: Dial): Arrival {
+function arrivalOf(socket: Socket, { dial, controlPath, life }: Asked): Arrival {
+  const { scope, clock, target } = dial
   const held = scope.hold('channel', 'from the server', { force: () => socket.destroy() })
   socket.on('error', () => {
     // Told by whoever reads it; without a listener it would end the process.
   })
   socket.once('close', () => held.strike())
-  return { accept: () => socket, reject: () => void socket.destroy() }
+  const master = { controlPath, host: target.id, scope, clock }
+  const masterLives = () => askMaster(master, { kind: 'alive' }, { signal: undefined, timeoutMillis: ALIVE_BOUND_MILLIS })
+  return { accept: () => new ReverseStream(socket, life, masterLives), reject: () => void socket.destroy() }
 }

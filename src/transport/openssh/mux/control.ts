@@ -115,7 +115,8 @@ export class Control {
       const timer = clock.setTimeout(tooLate, timeoutMillis)
       const takeBack = onAbort(signal, () => fail(signal?.reason))
       this.#answered = (answer) => (answer === undefined ? fail(this.#unexpected()) : settle(() => resolve(answer)))
-      if (this.socket.destroyed) fail(this.#unexpected())
+      if (signal?.aborted) fail(signal.reason)
+      else if (this.socket.destroyed) fail(this.#unexpected())
     })
   }
 

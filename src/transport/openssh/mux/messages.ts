@@ -15,7 +15,7 @@ const IS_ALIVE = 0x80000005
 const REMOTE_PORT = 0x80000007
 const PROXY_ANSWER = 0x8000000f
 
-const REMOTE = 2
+const FORWARD = { local: 1, remote: 2, dynamic: 3 } as const
 /** What stands in a port's place where the address is the path of a unix socket. */
 const UNIX_PORT = 0xfffffffe
 
@@ -25,11 +25,17 @@ export const LONGEST_MUX_FRAME = 64 * 1024
 /** An end of a forward. */
 export type End = { readonly host: string; readonly port: number } | { readonly socketPath: string }
 
+/** A forward of the master's own. `remote`: the server listens, and the master connects to `to` itself. `dynamic`: SOCKS, whose `to` says nothing. */
+export interface MasterForward {
+  readonly forward: keyof typeof FORWARD
+  readonly listen: End
+  readonly to: End
+}
+
 /** What is asked of a master, one at a time on a connection. */
 export type MuxRequest =
   | { readonly kind: 'alive' | 'terminate' | 'proxy' }
-  /** The server listens; the master connects to `to` itself. */
-  | { readonly kind: 'open-remote' | 'close-remote'; readonly listen: End; readonly to: End }
+  | ({ readonly kind: 'open-forward' | 'close-forward' } & MasterForward)
 
 /** What a master answers. */
 export type MuxAnswer =
@@ -55,8 +61,10 @@ export function requestMessage(request: MuxRequest, id: number): Buffer {
     case 'proxy':
       return string(Buffer.concat(head(PROXY)))
     default: {
-      const type = request.kind === 'open-remote' ? OPEN_FORWARD : CLOSE_FORWARD
-      return string(Buffer.concat([...head(type), uint32(REMOTE), ...endOf(request.listen), ...endOf(request.to)]))
+      const type = request.kind === 'open-forward' ? OPEN_FORWARD : CLOSE_FORWARD
+      return string(
+        Buffer.concat([...head(type), uint32(FORWARD[request.forward]), ...endOf(request.listen), ...endOf(request.to)]),
+      )
     }
   }
 }

@@ -1,23 +1,29 @@
 import { Duplex, type Readable } from 'node:stream'
 import type { TunnelError } from '../../../errors.ts'
 import { ErrorOutput } from './error-output.ts'
-import { adjustMessage, closeMessage, dataHead, eofMessage, MAX_PACKET_BYTES, requestMessage, WINDOW_BYTES } from './messages.ts'
+import {
+  adjustMessage,
+  closeMessage,
+  type DataKind,
+  eofMessage,
+  MAX_PACKET_BYTES,
+  requestMessage,
+  WINDOW_BYTES,
+} from './messages.ts'
+import { Outflow } from './outflow.ts'
+import type { Sending } from './sending.ts'
 
 /** The window is opened again in pieces of this, and not for every packet. */
 const GRANT_BYTES = WINDOW_BYTES / 4
-/** A window never grows above this (RFC 4254, section 5.2). */
-const MOST_WINDOW = 2 ** 32 - 1
 
 type Done = (error?: Error | null) => void
 
 /** What a channel needs of its connection. */
 export interface Wire {
-  send(...pieces: readonly Buffer[]): void
-  /** Calls back when so much has been sent that more may be; at once, if it may now. */
-  whenWritable(go: () => void): void
+  readonly sending: Sending
   /** So many more bytes lie unread in the channel; fewer, when negative. */
   unread(bytes: number): void
-  /** The server has confirmed the close, or the connection is gone. */
+  /** The other side has closed it and nothing of it lies here, or the connection is gone. */
   gone(): void
 }
 
@@ -36,8 +42,7 @@ export class ProxyChannel extends Duplex {
   readonly id: number
   readonly #wire: Wire
   readonly #sender: number
-  readonly #maxPacket: number
-  #theirWindow: number
+  readonly #outflow: Outflow
   #stderr: ErrorOutput | undefined
   /** Bytes the other side may still send. */
   #ourWindow = WINDOW_BYTES
@@ -47,16 +52,13 @@ export class ProxyChannel extends Duplex {
   #wasClosed = false
   #isGone = false
   #asked: Array<(isDone: boolean | undefined) => void> = []
-  #waiting: { chunk: Buffer; done: Done } | undefined
 
   /** `isCommand`: after both ends of data, how it ended is still to come, and then the other side closes it. Any other channel is closed then. */
   constructor(id: number, { sender, window, maxPacket }: Confirmation, isCommand: boolean, wire: Wire) {
     super({ allowHalfOpen: true, readableHighWaterMark: WINDOW_BYTES, autoDestroy: !isCommand })
     this.id = id
     this.#sender = sender
-    this.#theirWindow = window
-    // Nobody may make us send packets of nothing for ever.
-    this.#maxPacket = Math.max(1024, Math.min(maxPacket, MAX_PACKET_BYTES))
+    this.#outflow = new Outflow(sender, window, Math.min(maxPacket, MAX_PACKET_BYTES), wire.sending)
     this.#wire = wire
     this.on('error', () => {
       // Told by whoever reads it; without a listener it would end the process.
@@ -88,13 +90,13 @@ export class ProxyChannel extends Duplex {
     if (this.isClosing) answered(undefined)
     else {
       this.#asked.push(answered)
-      this.#wire.send(requestMessage(this.#sender, name, true, details))
+      this.#wire.sending.send(requestMessage(this.#sender, name, true, details))
     }
   }
 
   /** Tells the other side something that needs no answer. */
   tell(name: string, details: readonly Buffer[]): void {
-    if (!this.isClosing) this.#wire.send(requestMessage(this.#sender, name, false, details))
+    if (!this.isClosing) this.#wire.sending.send(requestMessage(this.#sender, name, false, details))
   }
 
   /** The answer to the oldest question; false when nothing was asked. */
@@ -104,23 +106,35 @@ export class ProxyChannel extends Duplex {
     return answered !== undefined
   }
 
-  /** Takes bytes; false when there were more than we let it send. */
-  receive(data: Buffer, isError: boolean): boolean {
-    if (this.#hasEof || data.length > this.#ourWindow) return false
+  /** Takes bytes; false when they come after the end, or are a whole window more than we let it send. */
+  receive(data: Buffer, kind: DataKind): boolean {
     this.#ourWindow -= data.length
-    const readable = isError ? this.#stderr : this
-    // Its frame may be a small part of a large piece of memory, which would be held as long as it lies here.
-    if (readable?.destroyed === false && !this.#hasClosed) readable.push(readable.readableFlowing ? data : Buffer.from(data))
+    if (this.#hasEof || this.#ourWindow < -WINDOW_BYTES) return false
+    const readable = this.#readableOf(kind)
+    if (readable?.destroyed === false && !this.#hasClosed) {
+      const isReadAtOnce = readable.readableFlowing === true && readable.readableLength === 0
+      // Its frame may be a small part of a large piece of memory, which would be held as long as it lies here.
+      readable.push(isReadAtOnce ? data : Buffer.from(data))
+    }
     this.#settle()
     return true
   }
 
+  /** What was said before the close is still heard, on whichever stream that ends last. */
+  #closeWhenRead(): void {
+    const unread = [this, this.#stderr].find((readable) => readable?.readableEnded === false && !readable.destroyed)
+    if (unread === undefined) this.destroy()
+    else unread.once('end', () => this.#closeWhenRead())
+  }
+
+  #readableOf(kind: DataKind): Readable | undefined {
+    if (kind === 'output') return this
+    return kind === 'error' ? this.#stderr : undefined
+  }
+
   /** The other side may take more; false when it says so beyond measure. */
   widen(bytes: number): boolean {
-    this.#theirWindow += bytes
-    if (this.#theirWindow > MOST_WINDOW) return false
-    this.#proceed()
-    return true
+    return this.#outflow.widen(bytes)
   }
 
   /** The other side sends no more. */
@@ -137,17 +151,16 @@ export class ProxyChannel extends Duplex {
     this.#wasClosed = true
     this.receiveEof()
     this.#sendClose()
-    this.#waiting = undefined
-    this.#depart()
-    const finish = () => this.destroy()
-    if (this.readableEnded || this.destroyed) finish()
-    else this.once('end', finish)
+    this.#outflow.end()
+    this.#leaveUnanswered()
+    if (this.destroyed) this.#depart()
+    else this.#closeWhenRead()
   }
 
   /** Its connection is gone. */
   lose(error: TunnelError): void {
     this.#hasClosed = true
-    this.#waiting = undefined
+    this.#outflow.end()
     this.#stderr?.destroy()
     this.destroy(error)
     this.#depart()
@@ -162,43 +175,21 @@ export class ProxyChannel extends Duplex {
   override _read(): void {}
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
-    this.#waiting = { chunk, done }
-    this.#proceed()
+    if (!this.isClosing) this.#outflow.write(chunk, done)
   }
 
   override _final(done: Done): void {
-    if (!this.#hasClosed && !this.#wasClosed) this.#wire.send(eofMessage(this.#sender))
+    if (!this.#hasClosed && !this.#wasClosed) this.#wire.sending.send(eofMessage(this.#sender))
     done()
   }
 
   override _destroy(error: Error | null, done: Done): void {
     this.#sendClose()
-    this.#waiting = undefined
+    this.#outflow.end()
     this.#report(0)
     this.#stderr?.destroy()
+    if (this.#wasClosed) this.#depart()
     done(error)
-  }
-
-  /** Sends as much as the other side's window and the connection allow. */
-  #proceed(): void {
-    const waiting = this.#waiting
-    if (waiting === undefined || this.#theirWindow === 0 || this.#hasClosed) return
-    this.#wire.whenWritable(() => {
-      if (this.#waiting !== waiting || this.#hasClosed) return
-      let { chunk } = waiting
-      while (chunk.length > 0 && this.#theirWindow > 0) {
-        const piece = chunk.subarray(0, Math.min(chunk.length, this.#theirWindow, this.#maxPacket))
-        this.#theirWindow -= piece.length
-        this.#wire.send(dataHead(this.#sender, piece.length), piece)
-        chunk = chunk.subarray(piece.length)
-      }
-      if (chunk.length > 0) {
-        waiting.chunk = chunk
-        return
-      }
-      this.#waiting = undefined
-      waiting.done()
-    })
   }
 
   /** Counts what lies unread, and lets the other side send as much more as was read. */
@@ -209,7 +200,7 @@ export class ProxyChannel extends Duplex {
     const grant = WINDOW_BYTES - this.#ourWindow - unread
     if (grant < GRANT_BYTES || this.#hasEof || this.#hasClosed) return
     this.#ourWindow += grant
-    this.#wire.send(adjustMessage(this.#sender, grant))
+    this.#wire.sending.send(adjustMessage(this.#sender, grant))
   }
 
   #report(unread: number): void {
@@ -221,13 +212,17 @@ export class ProxyChannel extends Duplex {
   #sendClose(): void {
     if (this.#hasClosed) return
     this.#hasClosed = true
-    this.#wire.send(closeMessage(this.#sender))
+    this.#wire.sending.send(closeMessage(this.#sender))
   }
 
   #depart(): void {
     if (this.#isGone) return
     this.#isGone = true
-    for (const answered of this.#asked.splice(0)) answered(undefined)
+    this.#leaveUnanswered()
     this.#wire.gone()
+  }
+
+  #leaveUnanswered(): void {
+    for (const answered of this.#asked.splice(0)) answered(undefined)
   }
 }

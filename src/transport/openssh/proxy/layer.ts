@@ -8,16 +8,16 @@ import { type Confirmation, ProxyChannel } from './channel.ts'
 import {
   type ChannelKind,
   failureMessage,
-  globalFailureMessage,
   type Inbound,
   LONGEST_PACKET,
   openMessage,
   readMessage,
   WINDOW_BYTES,
 } from './messages.ts'
+import { Sending } from './sending.ts'
 
-/** Unsent bytes above which channels wait. */
-const MAX_UNSENT_BYTES = 1024 * 1024
+/** OpenSSH takes 32 KiB, and nobody less than some hundred bytes. */
+const MIN_PACKET_BYTES = 128
 /** Requests and questions of the server; a server that asks more is up to no good. */
 const MOST_ASKED = 100
 const ASKED_WITHIN_MILLIS = 1_000
@@ -32,9 +32,10 @@ export interface Refusal {
 /** Who hears what comes of one channel. */
 export interface Listener {
   opened(channel: ProxyChannel): void
+  /** Also when it was given up before. */
   refused(refusal: Refusal): void
   /** A request on it that needs no answer but a yes or no, as its name and details say. */
-  request?(name: string, details: Extract<Inbound, { type: 'request' }>['details']): void
+  readonly request?: ((name: string, details: Extract<Inbound, { type: 'request' }>['details']) => void) | undefined
   /** The server knows of it no longer. */
   gone(): void
 }
@@ -46,7 +47,7 @@ export interface Ground {
   readonly now: () => number
   /** Bytes have come in. */
   readonly proven: () => void
-  /** The server broke the rules of the protocol, or said goodbye. */
+  /** The server broke the rules of the protocol. */
   readonly broken: (error: TunnelError) => void
 }
 
@@ -65,17 +66,21 @@ export class ConnectionLayer {
   readonly #ground: Ground
   readonly #entries = new Map<number, Entry>()
   readonly #cutter: FrameCutter
+  readonly #sending: Sending
   #lastId = 0
-  #waiting: Array<() => void> = []
   #asked: number[] = []
   #isOver = false
 
   constructor(ground: Ground, already: Buffer) {
     this.#ground = ground
     this.reading = new Reading(ground.socket, ground.buffered)
+    this.#sending = new Sending(ground.socket, (answered) => {
+      const channel = this.anyChannel
+      if (channel === undefined) answered()
+      else channel.ask('keepalive@openssh.com', [], answered)
+    })
     this.#cutter = new FrameCutter(LONGEST_PACKET, (frame) => this.#take(frame))
     ground.socket.on('data', (chunk: Buffer) => this.#push(chunk))
-    ground.socket.on('drain', () => this.#proceed())
     if (already.length > 0) this.#push(already)
   }
 
@@ -98,27 +103,18 @@ export class ConnectionLayer {
     const id = this.#lastId
     const entry: Entry = { listener, isCommand: kind.type === 'session', channel: undefined, isGivenUp: false }
     this.#entries.set(id, entry)
-    this.send(openMessage(kind, id, WINDOW_BYTES))
+    this.#sending.send(openMessage(kind, id, WINDOW_BYTES))
     return () => {
       entry.isGivenUp = true
       entry.channel?.destroy()
     }
   }
 
-  /** Writes at once, in one piece for the kernel. */
-  send(...pieces: readonly Buffer[]): void {
-    const { socket } = this.#ground
-    if (this.#isOver || !socket.writable) return
-    if (pieces.length > 1) socket.cork()
-    for (const piece of pieces) socket.write(piece)
-    if (pieces.length > 1) socket.uncork()
-  }
-
   /** The connection is gone, and all channels with it. */
   lose(error: TunnelError): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#waiting = []
+    this.#sending.end()
     this.reading.end()
     for (const { channel, listener } of [...this.#entries.values()]) {
       if (channel === undefined) listener.gone()
@@ -143,16 +139,8 @@ export class ConnectionLayer {
   /** Does what a message says; the result is what is wrong with it. */
   #accept(message: Inbound): string | undefined {
     switch (message.type) {
-      case 'nothing':
-        return undefined
-      case 'global':
-        if (message.wantsReply) this.send(globalFailureMessage())
-        return this.#flood()
       case 'open':
         return `opened a channel (${shown(message.kind, 40)}) that nobody asked for`
-      case 'disconnect':
-        this.#ground.broken(new TunnelError('ERR_LOST', `the server closed the connection: ${shown(message.text, 200)}`))
-        return undefined
       default: {
         const entry = this.#entries.get(message.id)
         if (entry === undefined) return 'spoke of a channel that there is not'
@@ -168,11 +156,13 @@ export class ConnectionLayer {
     const { channel, listener } = entry
     if (channel !== undefined) return 'answered twice'
     if (message.type === 'confirmation') {
+      // What we send would be cut into packets of that size; at 0 for ever.
+      if (message.maxPacket < MIN_PACKET_BYTES) return `opened a channel for packets of ${message.maxPacket} bytes`
       this.#opened(message.id, entry, message)
       return undefined
     }
     this.#entries.delete(message.id)
-    if (!entry.isGivenUp) listener.refused({ reason: message.reason, text: message.text })
+    listener.refused({ reason: message.reason, text: message.text })
     listener.gone()
     return undefined
   }
@@ -180,7 +170,7 @@ export class ConnectionLayer {
   #onChannel(channel: ProxyChannel, { listener, isGivenUp }: Entry, message: OnChannel): string | undefined {
     switch (message.type) {
       case 'data':
-        return channel.receive(message.data, message.isError) ? undefined : 'sent more than it was let'
+        return channel.receive(message.data, message.kind) ? undefined : 'sent more than the window of a channel allows'
       case 'adjust':
         return channel.widen(message.bytes) ? undefined : 'opened its window beyond measure'
       case 'eof':
@@ -192,7 +182,7 @@ export class ConnectionLayer {
         return undefined
       case 'request':
         if (!isGivenUp) listener.request?.(message.name, message.details)
-        if (message.wantsReply) this.send(failureMessage(channel.sender))
+        if (message.wantsReply) this.#sending.send(failureMessage(channel.sender))
         // How a command ended is told once for each, and there may be many.
         return ENDS.has(message.name) ? undefined : this.#flood()
       default:
@@ -203,31 +193,13 @@ export class ConnectionLayer {
   #opened(id: number, entry: Entry, confirmation: Confirmation): void {
     const { listener } = entry
     const channel = new ProxyChannel(id, confirmation, entry.isCommand, {
-      send: (...pieces) => this.send(...pieces),
-      whenWritable: (go) => this.#whenWritable(go),
+      sending: this.#sending,
       unread: (bytes) => this.reading.count(bytes),
       gone: () => listener.gone(),
     })
     entry.channel = channel
     if (entry.isGivenUp) channel.destroy()
     else listener.opened(channel)
-  }
-
-  #whenWritable(go: () => void): void {
-    if (this.#isCongested) this.#waiting.push(go)
-    else go()
-  }
-
-  get #isCongested(): boolean {
-    const { writableLength, writableHighWaterMark } = this.#ground.socket
-    // 'drain' comes only after a write above the stream's own mark.
-    return writableLength > Math.max(MAX_UNSENT_BYTES, writableHighWaterMark)
-  }
-
-  #proceed(): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const go of waiting) this.#whenWritable(go)
   }
 
   /** Counts a request of the server's; too many are its end. */

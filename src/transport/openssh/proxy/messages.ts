@@ -2,13 +2,6 @@ import { string, uint32, WireReader } from '../wire.ts'
 
 /** Messages of SSH's connection layer (RFC 4254, section 9), as a master in proxy mode takes and gives them: `uint32 length, byte 0, byte type, …`. */
 export const MESSAGE = {
-  disconnect: 1,
-  ignore: 2,
-  unimplemented: 3,
-  debug: 4,
-  globalRequest: 80,
-  requestSuccess: 81,
-  requestFailure: 82,
   open: 90,
   openConfirmation: 91,
   openFailure: 92,
@@ -62,7 +55,6 @@ export const adjustMessage = (id: number, bytes: number): Buffer => framed(MESSA
 export const eofMessage = (id: number): Buffer => framed(MESSAGE.eof, uint32(id))
 export const closeMessage = (id: number): Buffer => framed(MESSAGE.close, uint32(id))
 export const failureMessage = (id: number): Buffer => framed(MESSAGE.failure, uint32(id))
-export const globalFailureMessage = (): Buffer => framed(MESSAGE.requestFailure)
 
 /** What stands before the bytes of data, so that these need not be copied. */
 export function dataHead(id: number, bytes: number): Buffer {
@@ -80,6 +72,9 @@ export function requestMessage(id: number, name: string, wantsReply: boolean, de
   return framed(MESSAGE.request, uint32(id), string(name), boolean(wantsReply), ...details)
 }
 
+/** Data, error output, or a kind of extended data that nobody knows, which counts against the window like any other. */
+export type DataKind = 'output' | 'error' | 'unknown'
+
 /** What has come in, read as far as its type goes. */
 export type Inbound =
   | {
@@ -91,7 +86,7 @@ export type Inbound =
     }
   | { readonly type: 'open-failure'; readonly id: number; readonly reason: number; readonly text: string }
   | { readonly type: 'adjust'; readonly id: number; readonly bytes: number }
-  | { readonly type: 'data'; readonly id: number; readonly data: Buffer; readonly isError: boolean }
+  | { readonly type: 'data'; readonly id: number; readonly data: Buffer; readonly kind: DataKind }
   | { readonly type: 'eof' | 'close' | 'success' | 'failure'; readonly id: number }
   | {
       readonly type: 'request'
@@ -100,10 +95,7 @@ export type Inbound =
       readonly wantsReply: boolean
       readonly details: WireReader
     }
-  | { readonly type: 'global'; readonly wantsReply: boolean }
   | { readonly type: 'open'; readonly kind: string }
-  | { readonly type: 'disconnect'; readonly text: string }
-  | { readonly type: 'nothing' }
 
 const SIMPLE: Readonly<Record<number, 'eof' | 'close' | 'success' | 'failure'>> = {
   [MESSAGE.eof]: 'eof',
@@ -111,31 +103,15 @@ const SIMPLE: Readonly<Record<number, 'eof' | 'close' | 'success' | 'failure'>> 
   [MESSAGE.success]: 'success',
   [MESSAGE.failure]: 'failure',
 }
-const IDLE: ReadonlySet<number> = new Set([
-  MESSAGE.ignore,
-  MESSAGE.unimplemented,
-  MESSAGE.debug,
-  MESSAGE.requestSuccess,
-  MESSAGE.requestFailure,
-])
 
-/** Reads one frame; `undefined` for one that is no message, or is cut short. */
+/** Reads one frame; `undefined` for one that is cut short or is no message on a channel: a master hands on no other. */
 export function readMessage(frame: Buffer): Inbound | undefined {
   if (frame.length < 2) return undefined
   const type = frame[1] ?? 0
   const reader = new WireReader(frame.subarray(2))
-  if (IDLE.has(type)) return { type: 'nothing' }
-  if (type === MESSAGE.globalRequest) {
-    const [name, wantsReply] = [reader.string(), reader.byte()]
-    return name === undefined || wantsReply === undefined ? undefined : { type: 'global', wantsReply: wantsReply !== 0 }
-  }
   if (type === MESSAGE.open) {
     const kind = reader.text()
     return kind === undefined ? undefined : { type: 'open', kind }
-  }
-  if (type === MESSAGE.disconnect) {
-    const [reason, text] = [reader.uint32(), reader.text()]
-    return reason === undefined || text === undefined ? undefined : { type: 'disconnect', text }
   }
   const id = reader.uint32()
   return id === undefined ? undefined : readOnChannel(type, id, reader)
@@ -147,11 +123,11 @@ function readOnChannel(type: number, id: number, reader: WireReader): Inbound | 
   switch (type) {
     case MESSAGE.data: {
       const data = reader.string()
-      return data && { type: 'data', id, data, isError: false }
+      return data && { type: 'data', id, data, kind: 'output' }
     }
     case MESSAGE.extendedData: {
       const [kind, data] = [reader.uint32(), reader.string()]
-      return data && { type: 'data', id, data, isError: kind === STDERR }
+      return data && { type: 'data', id, data, kind: kind === STDERR ? 'error' : 'unknown' }
     }
     case MESSAGE.windowAdjust: {
       const bytes = reader.uint32()
