@@ -16,6 +16,7 @@ import { ChannelSocket } from './channels/socket.ts'
 import { TunnelError } from './errors.ts'
 import { createAgent } from './http/agent.ts'
 import type { Berth } from './http/berth.ts'
+import { offerBerths } from './http/berths.ts'
 import { UserLease } from './lease.ts'
 import { leaseWithForwards } from './lease-with-forwards.ts'
 import { acquireDefaults, type ResolvedAcquireOptions, resolveAcquireOptions, resolveUseOptions } from './options/acquire.ts'
@@ -46,6 +47,7 @@ export class Pool implements TunnelPool {
     const { options: checked } = assembly.parts
     this.#targets = new Targets(checked)
     this.#defaults = acquireDefaults(checked.acquireTimeoutMillis)
+    offerBerths(this, (target, to) => this.#berth(target, to))
     this.#life = new PoolLife(assembly, (key) => this.#targets.forget(key), replacements.machines ?? {}, this)
   }
 
@@ -112,7 +114,7 @@ export class Pool implements TunnelPool {
 
   /** A socket for one request after the other; see `src/http/berth.ts`. */
   #berth(target: Target, to: Remote): Berth {
-    return new PooledBerth(this.#life, this.#targets.resolve(target), this.#defaults, to)
+    return new PooledBerth(this.#life, this.#targets.resolve(target), this.#defaults, resolveRemote(to))
   }
 
   socket(target: Target, to: Remote): TunnelSocket {
