@@ -22,9 +22,10 @@ export interface Reception {
 
 async function placeOf({ listen, isTakingOver }: Reception, ground: Ground): Promise<Place> {
   if (listen.kind === 'tcp') return { address: listen, leave: () => {} }
-  if (listen.socketPath !== undefined) return { address: { path: listen.socketPath, isTakingOver }, leave: () => {} }
-  const { path, free } = await ground.freshPath()
-  return { address: { path }, leave: free }
+  const { socketPath: path } = listen
+  if (path !== undefined) return { address: { path, placing: isTakingOver ? 'takeOver' : 'exclusive' }, leave: () => {} }
+  const fresh = await ground.freshPath()
+  return { address: { path: fresh.path }, leave: fresh.free }
 }
 
 async function bind(address: BindAddress, ground: Ground, accept: (socket: Socket) => void): Promise<OwnedListener> {

@@ -2,12 +2,12 @@ import { chmodSync, existsSync, lstatSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import { TunnelError, type TunnelErrorCode } from '../errors.ts'
+import { NamedPath, type Placing } from './named-path.ts'
 import type { Scope } from './scope.ts'
-import { TakeOver } from './take-over.ts'
 
-/** `path` (with `isTakingOver` from whoever listens there), or `host` and `port` (0: any free one). */
+/** `path` (with `placing` one that the user has named), or `host` and `port` (0: any free one). */
 export type BindAddress =
-  | { readonly path: string; readonly isTakingOver?: boolean | undefined }
+  | { readonly path: string; readonly placing?: Placing | undefined }
   | { readonly host: string; readonly port: number }
 
 const CODES: Readonly<Record<string, TunnelErrorCode>> = {
@@ -68,14 +68,17 @@ export function ownListener(
     let isBound = false
     let unrestricted: NodeJS.ErrnoException | undefined
     const isPath = 'path' in address
-    const taking = isPath && address.isTakingOver === true ? new TakeOver(address.path, scope.ledger) : undefined
+    const named = isPath && address.placing !== undefined ? new NamedPath(address.path, address.placing, scope.ledger) : undefined
     const close = () => {
-      taking?.leave()
-      if (isBound) server.close()
+      named?.leave()
+      const closeServer = () => {
+        if (isBound) server.close()
+      }
+      if (named === undefined) closeServer()
+      else named.close(closeServer)
     }
     const leave = async () => {
-      taking?.leave()
-      if (taking !== undefined) await twoTurns()
+      if (named?.leave() === false) await twoTurns()
       close()
     }
     const held = scope.hold('listener', `listen ${nameOf(address)}`, { force: close })
@@ -95,7 +98,7 @@ export function ownListener(
       held.strike()
       fail(error)
     })
-    const path = taking?.beside ?? (isPath ? address.path : undefined)
+    const path = named?.bound ?? (isPath ? address.path : undefined)
     server.listen(isPath ? { path, exclusive: true } : { host: address.host, port: address.port, exclusive: true }, () => {
       isBound = true
       server.unref()
@@ -105,7 +108,7 @@ export function ownListener(
         return
       }
       try {
-        taking?.take()
+        named?.take()
       } catch (error) {
         close()
         fail(error as NodeJS.ErrnoException)
