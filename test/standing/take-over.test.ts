@@ -9,7 +9,7 @@ import { closeServer } from '../../src/testing/server.ts'
 import { knock, listeners } from '../channels/world.ts'
 import { Program } from '../owners/program.ts'
 import { rejection } from '../pool/world.ts'
-import { spawnFixture } from '../support/child.ts'
+import { spawnFixture, typescript } from '../support/child.ts'
 import { startPool } from '../support/pool.ts'
 import { echo, startTcpServer, type TcpServer } from '../support/tcp-server.ts'
 import { until } from '../support/until.ts'
@@ -38,7 +38,7 @@ describe('takeOver', () => {
   it('from one process to the next, and the next, refuses and cuts no connection; the last one leaves nothing', async () => {
     const path = at().socketPath
     const start = () => {
-      const args = ['--import', 'tsx', FILE, path, `${server.port}`, JSON.stringify(host.target), directory]
+      const args = [...typescript, FILE, path, `${server.port}`, JSON.stringify(host.target), directory]
       return new Program(spawnFixture(process.execPath, args, 'pipe'))
     }
     const starting = [start(), start(), start()]
