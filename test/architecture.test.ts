@@ -141,7 +141,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What pools of other processes have left, and what one would meet here: without a pool.
   'src/sweep.ts': [...LEAVES, 'src/owners/', 'src/actors/hold.ts'],
   'src/doctor/': [...LEAVES, 'src/doctor/', 'src/owners/', 'src/sweep.ts', 'src/trust/line.ts'],
-  'src/testing/': ['node:', 'ssh2', 'src/testing/', 'src/errors.ts', 'type src/api/'],
+  'src/testing/': ['node:', 'ssh2', 'tmp', 'src/testing/', 'src/errors.ts', 'type src/api/'],
 }
 for (const prefix of ['src/monitor/', 'src/http/'])
   Object.assign(MAY_IMPORT, { [prefix]: [...LEAVES, 'type src/api/', 'src/create-pool.ts', prefix, 'undici'] })

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, watch } from 'node:fs'
 import { connect } from 'node:net'
 import { closed } from './closed.ts'
 import type { Census } from './contract.ts'
@@ -40,10 +40,19 @@ export function optionsOf(taken: Census): CensusOptions {
   return askedFor.get(taken) ?? {}
 }
 
-/** Has Node open now what it opens when it is first needed: standard output, and a descriptor that libuv keeps in reserve for streams. */
+/**
+ * Has Node and what a pool loads make now what they make when first needed, and keep: standard output, a descriptor that libuv has in reserve for
+ * streams, the one through which the kernel tells of files, and a listener by which `tmp` hears of the process's end.
+ */
 async function warmUp(): Promise<void> {
   isWarm = true
   void [process.stdout, process.stderr]
+  await import('tmp')
+  try {
+    watch('/', { persistent: false }).close()
+  } catch {
+    // No such thing here, or none is left: then a pool does without, too.
+  }
   const socket = connect({ path: '/dev/null/nothing' })
   socket.on('error', () => {})
   await closed(socket)

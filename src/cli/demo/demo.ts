@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../../api/options.ts'
 import type { TunnelPool } from '../../api/pool.ts'
+import type { TransportName } from '../../api/target.ts'
 import { createTunnelPool } from '../../create-pool.ts'
 import { census, type Fleet, type FleetHost, startFleet } from '../../testing/index.ts'
 import { httpCheck } from '../http-check.ts'
@@ -12,12 +13,12 @@ import { painter, tableMaker } from './table.ts'
 
 const HOSTS = 25
 const EVERY_MILLIS = 500
-const CHECK_MILLIS = 1_200
 const REDRAW_MILLIS = 100
 const EVENTS = 6
 
 export interface DemoOptions {
   readonly seconds: number
+  readonly transport: TransportName
   readonly isLive: boolean
   readonly isColoured: boolean
   readonly write: (text: string) => void
@@ -29,14 +30,18 @@ const nameOf = (index: number) => `host-${String(index + 1).padStart(2, '0')}`
 /** The last lines, always as many, so that the table does not jump. */
 const lastOf = (events: readonly string[]) => [...Array<string>(EVENTS).fill(' '), ...events].slice(-EVENTS)
 
+/** How long a check and an opening may take: a child takes 60 ms of CPU to open, and two per core do so at once. */
+const PATIENCE = { ssh2: { checkMillis: 1_200, openMillis: 1_500 }, openssh: { checkMillis: 3_000, openMillis: 4_000 } } as const
+
 /** Short times, so that all there is to see fits into a few seconds. */
-const openPool = (logger: Logger | undefined): TunnelPool =>
+const openPool = (transport: TransportName, logger: Logger | undefined): TunnelPool =>
   createTunnelPool({
+    transport,
     logger,
     keepAliveIntervalMillis: 500,
     keepAliveCountMax: 2,
-    openTimeoutMillis: 1_500,
-    acquireTimeoutMillis: 2_000,
+    openTimeoutMillis: PATIENCE[transport].openMillis,
+    acquireTimeoutMillis: PATIENCE[transport].openMillis + 500,
     channelTimeoutMillis: 1_000,
     verifyAfterMillis: 1_000,
     backoffMinMillis: 250,
@@ -44,8 +49,8 @@ const openPool = (logger: Logger | undefined): TunnelPool =>
     drainTimeoutMillis: 2_000,
   })
 
-async function check(pool: TunnelPool, host: FleetHost, row: Row): Promise<void> {
-  const signal = AbortSignal.timeout(CHECK_MILLIS)
+async function check(pool: TunnelPool, host: FleetHost, row: Row, withinMillis: number): Promise<void> {
+  const signal = AbortSignal.timeout(withinMillis)
   const began = performance.now()
   try {
     const lease = await pool.acquire(host.target, { signal, label: 'demo' })
@@ -66,10 +71,10 @@ async function check(pool: TunnelPool, host: FleetHost, row: Row): Promise<void>
 }
 
 /** Checks one host again and again, never twice at once, until told to stop. */
-async function watch(pool: TunnelPool, host: FleetHost, row: Row, signal: AbortSignal): Promise<void> {
+async function watch(pool: TunnelPool, host: FleetHost, row: Row, withinMillis: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const next = performance.now() + EVERY_MILLIS
-    await check(pool, host, row)
+    await check(pool, host, row, withinMillis)
     await pause(Math.max(0, next - performance.now()), undefined, { signal }).catch(() => {
       // The demo is over.
     })
@@ -116,13 +121,13 @@ function tellChanges(rows: readonly Row[], say: (text: string) => void): () => v
 }
 
 /** Runs the demo; resolves with the exit code: 1 if anything is left behind. */
-export async function runDemo({ seconds, isLive, isColoured, write, logger }: DemoOptions): Promise<number> {
+export async function runDemo({ seconds, transport, isLive, isColoured, write, logger }: DemoOptions): Promise<number> {
   const paint = painter(isColoured)
   const draw = isLive ? await tableMaker() : undefined
   const live = isLive ? (await import('log-update')).default : undefined
   const fleet = await startFleet({ hosts: HOSTS })
   const baseline = await census()
-  const pool = openPool(logger)
+  const pool = openPool(transport, logger)
   const rows = fleet.hosts.map((_, index) => new Row(nameOf(index)))
   const began = performance.now()
   const events: string[] = []
@@ -131,7 +136,9 @@ export async function runDemo({ seconds, isLive, isColoured, write, logger }: De
     events.push(line)
     if (live === undefined) write(`${line}\n`)
   }
-  write(`${HOSTS} SSH hosts, each checked every ${EVERY_MILLIS} ms through one shared tunnel, for ${seconds} s.\n`)
+  write(
+    `${HOSTS} SSH hosts, each checked every ${EVERY_MILLIS} ms through one shared tunnel by ${transport}, for ${seconds} s.\n`,
+  )
   const stopping = new AbortController()
   setMaxListeners(HOSTS + 1, stopping.signal)
   const stopScript = play(fleet, say)
@@ -141,7 +148,9 @@ export async function runDemo({ seconds, isLive, isColoured, write, logger }: De
     if (live !== undefined && draw !== undefined) live(`${draw(rows, paint)}\n\n${lastOf(events).join('\n')}`)
   }, REDRAW_MILLIS)
   try {
-    const watching = fleet.hosts.map((host, index) => watch(pool, host, rows[index] as Row, stopping.signal))
+    const watching = fleet.hosts.map((host, index) =>
+      watch(pool, host, rows[index] as Row, PATIENCE[transport].checkMillis, stopping.signal),
+    )
     await pause(seconds * 1_000)
     stopping.abort()
     await Promise.all(watching)
