@@ -56,6 +56,14 @@ describe('warren check', function () {
     assert.equal(origin.requests, before + 1)
   })
 
+  it('does the same by a child ssh, and tells no other transport from a mistake', async () => {
+    const before = origin.requests
+    const how = ['--transport', 'openssh', '--to', String(origin.port), '--path', '/health']
+    says(await warren('check', ...trusted, ...how), 0, /HTTP 200 OK/)
+    assert.equal(origin.requests, before + 1)
+    assert.equal((await warren('check', ...trusted, '--transport', 'telnet')).code, 2)
+  })
+
   it('an HTTP 500 fails and says that the tunnel works', async () => {
     says(
       await warren('check', ...trusted, '--to', String(origin.port), '--path', '/status/500'),

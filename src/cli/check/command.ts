@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { createTunnelPool } from '../../create-pool.ts'
 import { TunnelError } from '../../errors.ts'
 import { verboseLogger } from '../logger.ts'
@@ -94,6 +94,7 @@ export function addCheck(program: Command, terminal: Terminal): void {
       several,
     )
     .option('--jump <login>', 'a bastion to go through, outermost first', several)
+    .addOption(new Option('--transport <name>', 'how to dial (default: ssh2)').choices(['ssh2', 'openssh']))
     .option('--to <port>', 'what to connect to as seen from the host: a port, host:port or the path of a unix socket')
     .option('--path <path>', 'HTTP path to ask for; without it (and --to) the SSH round trip alone')
     .option('--expect <status>', 'healthy statuses, such as 200 or 200-299 (default: 200-399)')

@@ -19,7 +19,7 @@ import { type Task, type TaskWords, taskOf } from './task.ts'
  *     label: the big one
  * ```
  */
-const KEYS = ['user', 'identity', 'agent', 'hostKey', 'jump', 'to', 'path', 'expect', 'label'] as const
+const KEYS = ['user', 'identity', 'agent', 'hostKey', 'jump', 'to', 'path', 'expect', 'label', 'transport'] as const
 const LISTS: ReadonlySet<string> = new Set(['identity', 'hostKey', 'jump'])
 
 /** Where in the file something is wrong, for whoever has to mend it. */

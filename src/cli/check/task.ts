@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import type { Remote } from '../../api/forward.ts'
-import type { HostKeyPolicy, Jump, Target } from '../../api/target.ts'
+import type { HostKeyPolicy, Jump, Target, TransportName } from '../../api/target.ts'
 import { type Expectation, HEALTHY, readExpectation, readLogin, readRemote } from './address.ts'
 
 /** One check: which host, and what to ask there. */
@@ -22,6 +22,7 @@ export interface TaskWords {
   readonly path?: string | undefined
   readonly expect?: string | undefined
   readonly label?: string | undefined
+  readonly transport?: string | undefined
 }
 
 function identityOf({ identity = [], agent = false }: TaskWords): Target['identity'] {
@@ -52,6 +53,8 @@ export function taskOf(login: string, words: TaskWords): Task {
     ...(hostKey === undefined ? {} : { hostKey }),
     ...(jumps.length === 0 ? {} : { jumps }),
     ...(words.label === undefined ? {} : { label: words.label }),
+    // What it may be is checked with the rest of the target.
+    ...(words.transport === undefined ? {} : { transport: words.transport as TransportName }),
   }
   const path = words.path ?? (words.to === undefined ? undefined : '/')
   return {

@@ -34,10 +34,15 @@ describe('openssh: processes, counted by strace', () => {
       assert.equal(await program.exit(), 0)
       const calls = readFileSync(trace, 'utf8').split('\n')
       const forks = calls.filter(
-        (call) => /\b(?:clone|clone3|fork|vfork)\(/.test(call) && !call.includes('CLONE_THREAD') && / = \d+$|<unfinished \.\.\.>$/.test(call),
+        (call) =>
+          /\b(?:clone|clone3|fork|vfork)\(/.test(call) &&
+          !call.includes('CLONE_THREAD') &&
+          / = \d+$|<unfinished \.\.\.>$/.test(call),
       )
       assert.equal(forks.length, TUNNELS, forks.join('\n'))
-      const programs = calls.flatMap((call) => /\bexecve\("([^"]+)".*(?: = 0|<unfinished \.\.\.>)$/.exec(call)?.[1]?.split('/').at(-1) ?? [])
+      const programs = calls.flatMap(
+        (call) => /\bexecve\("([^"]+)".*(?: = 0|<unfinished \.\.\.>)$/.exec(call)?.[1]?.split('/').at(-1) ?? [],
+      )
       const counted = (name: string) => programs.filter((each) => each === name).length
       assert.deepEqual([counted('ssh'), counted('setpriv'), programs.length], [TUNNELS, TUNNELS, 1 + 2 * TUNNELS])
     } finally {
