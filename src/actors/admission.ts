@@ -53,7 +53,7 @@ function whileLent(signal: AbortSignal, jump: LeaseRecord, behind: string): { si
 /** Waits for room among the tunnels; what it holds meanwhile may have to make way for who is first in line. */
 async function enterRoom({ room, stalled }: Parts, signal: AbortSignal, seeker: Seeker): Promise<void> {
   const { jump } = seeker
-  if (jump === undefined || !room.isFull) return await room.enter(signal, seeker)
+  if (jump === undefined) return await room.enter(signal, seeker)
   const count = (tunnel: Tunnel, change: number) => {
     const waiting = (stalled.get(tunnel) ?? 0) + change
     if (waiting === 0) stalled.delete(tunnel)
@@ -69,7 +69,7 @@ async function enterRoom({ room, stalled }: Parts, signal: AbortSignal, seeker: 
 
 /**
  * Waits for a place among the dials and one among the tunnels. While it waits it holds nothing but the lease on the jump, or those at the
- * limits would wait for each other. Rejects with `JumpGone` when that is not lent any more.
+ * limits would wait for each other: no place among the dials while it waits for room, which is somebody's to give back. Rejects with `JumpGone` when that is not lent any more.
  */
 export async function enterPlace(
   { parts, target, lending }: Destination,
@@ -79,13 +79,19 @@ export async function enterPlace(
   const isSpawning = target.transport === 'openssh'
   const lent = jump && whileLent(signal, jump, target.id)
   const bound = lent?.signal ?? signal
-  let place: DialPlace | undefined
+  const request = { address: target.route, isFailing, isJump, isSpawning, signal: bound }
   try {
-    place = await parts.limits.enter({ address: target.route, isFailing, isJump, isSpawning, signal: bound })
+    const place = await parts.limits.enter(request)
+    if (parts.room.tryEnter()) return place
+    place.release()
     await enterRoom(parts, bound, { since, jump })
-    return place
+    try {
+      return await parts.limits.enter(request)
+    } catch (error) {
+      parts.room.giveBack()
+      throw error
+    }
   } catch (error) {
-    place?.release()
     jump?.release(undefined)
     throw error
   } finally {

@@ -8,6 +8,9 @@ import type { Connection, Hop } from '../transport/transport.ts'
 import type { LeaseRecord } from './lease-record.ts'
 import type { Tunnel } from './tunnel.ts'
 
+/** For a jump to answer whether it is still there. */
+const VERDICT_MILLIS = 1_000
+
 /** What befell a jump, as those behind it are told: it names the hop that failed, the outermost if one failed because of another. */
 export function hopError(cause: TunnelError, jump: ResolvedTarget, behind: string): TunnelError {
   const { code, phase, retryAt } = cause
@@ -39,6 +42,7 @@ export class Jump implements Hop {
   readonly #streams = new Set<ChannelSocket>()
   readonly #takeBack: () => void
   isDraining = false
+  #isReleased = false
 
   /** Owns the lease from here on; `watch` hears at once of a loss that has been. */
   constructor(lease: LeaseRecord, behind: string, { lost, draining }: JumpWatch) {
@@ -84,8 +88,18 @@ export class Jump implements Hop {
     }
   }
 
+  async verdict(): Promise<TunnelError | undefined> {
+    try {
+      await this.#up.probe({ signal: undefined, timeoutMillis: VERDICT_MILLIS })
+    } catch {
+      // Lost, or silent: the lease knows.
+    }
+    return this.#isReleased || this.#lease.refusal === undefined ? undefined : this.#explain(this.#lease.refusal)
+  }
+
   /** Gives the lease back: it is no longer needed, or never was. Idempotent. */
   release(): void {
+    this.#isReleased = true
     this.#takeBack()
     this.#lease.onDraining = undefined
     this.#lease.release(undefined)

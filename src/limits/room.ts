@@ -33,13 +33,17 @@ export class Room<Seeker extends RoomSeeker> {
     return this.#line.length
   }
 
+  /** Takes a place if there is one. */
+  tryEnter(): boolean {
+    if (this.isFull) return false
+    this.#taken += 1
+    return true
+  }
+
   /** Waits for a place, and makes room by evicting. Rejects with the signal's reason. */
   async enter(signal: AbortSignal, seeker: Seeker): Promise<void> {
     signal.throwIfAborted()
-    if (!this.isFull) {
-      this.#taken += 1
-      return
-    }
+    if (this.tryEnter()) return
     let place: Place<Seeker> | undefined
     const granted = new Promise<void>((grant) => {
       place = { seeker, grant }
@@ -51,7 +55,7 @@ export class Room<Seeker extends RoomSeeker> {
     } catch (error) {
       const at = place === undefined ? -1 : this.#line.lastIndexOf(place)
       // Granted in the same turn as the abort: the place goes on to the next.
-      if (at === -1) this.#free()
+      if (at === -1) this.giveBack()
       else this.#line.splice(at, 1)
       throw error
     }
@@ -82,10 +86,11 @@ export class Room<Seeker extends RoomSeeker> {
   /** A tunnel is final. */
   leave(tunnel: object): void {
     this.#leaving.delete(tunnel)
-    this.#free()
+    this.giveBack()
   }
 
-  #free(): void {
+  /** A place in which no tunnel was begun. */
+  giveBack(): void {
     const next = this.#line.pop()
     if (next === undefined) this.#taken -= 1
     else next.grant()

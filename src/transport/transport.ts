@@ -24,6 +24,8 @@ export interface Hop {
    * Rejects as `openChannel` does, unbounded but for the signal.
    */
   open(to: { host: string; port: number }, signal: AbortSignal): Promise<Duplex>
+  /** Asks it whether it is still there: why not, or `undefined` when it is, or does not say within a second. Never rejects. */
+  verdict(): Promise<TunnelError | undefined>
 }
 
 /** Everything a transport is given for one opening. */

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import type { Jump, Target } from '../../src/api/target.ts'
 import { type Fleet, type FleetHost, startFleet } from '../../src/testing/index.ts'
 
+/** What is true of one is true of the other. */
+export const TRANSPORTS = ['ssh2', 'openssh'] as const
+
 /** Hosts behind hosts. */
 export interface Chain extends AsyncDisposable {
   /** Outermost first. */

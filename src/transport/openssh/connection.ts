@@ -73,7 +73,7 @@ export class OpensshConnection implements Connection {
     this.#openings = new Openings(own)
     this.#probe = new Probe(own, this.#openings, master.controlPath)
     socket.once('close', () => this.#closed())
-    quietly(master.child.exited.then(() => this.#lose(master.endError())))
+    quietly(master.child.exited.then(() => this.#gone(() => master.endError())))
   }
 
   get error(): TunnelError | undefined {
@@ -174,7 +174,14 @@ export class OpensshConnection implements Connection {
     const { target, clock, scope } = this.#dial
     const error = () => new TunnelError('ERR_LOST', `${target.id}: its ssh closed the control connection`)
     if (scope.isReleasing) this.#lose(error())
-    else clock.setTimeout(() => this.#lose(error()), LAST_WORDS_MILLIS)
+    else clock.setTimeout(() => this.#gone(error), LAST_WORDS_MILLIS)
+  }
+
+  /** When a jump goes, the ssh behind it may be seen to end first: the jump is asked which of them it was. */
+  #gone(error: () => TunnelError): void {
+    const { jump, scope } = this.#dial
+    if (jump === undefined || scope.isReleasing) this.#lose(error())
+    else quietly(jump.verdict().then((lost) => this.#lose(lost ?? error())))
   }
 
   #lose(error: TunnelError): void {

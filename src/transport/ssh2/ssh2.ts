@@ -1,10 +1,11 @@
 import type { Duplex } from 'node:stream'
-import { TunnelError, type TunnelErrorCode } from '../../errors.ts'
+import { TunnelError } from '../../errors.ts'
 import { loadSsh2 } from '../../owners/client.ts'
 import type { Held } from '../../owners/scope.ts'
 import { adoptStream } from '../../owners/stream.ts'
 import { connectTcp } from '../../owners/tcp.ts'
 import { unlessAborted } from '../../wait.ts'
+import { refusedByHop } from '../through-jump.ts'
 import type { Connection, Dial, Hop, Transport } from '../transport.ts'
 import { handshake } from './handshake.ts'
 import { checkIdentities } from './identities.ts'
@@ -39,29 +40,15 @@ async function connectByTarget(
   }
 }
 
-/** What a hop says of the host that it could not reach, by its own words: sshd sends the system's. */
-const REFUSALS: ReadonlyArray<readonly [RegExp, TunnelErrorCode]> = [
-  [/connection refused/i, 'ERR_REFUSED'],
-  [/name or service|name resolution|no address associated/i, 'ERR_DNS'],
-]
-
-/** A channel of the last hop. What the hop says of the host is the host's; that it does not let us through is its own. */
-async function connectByJump({ target, scope, signal }: Dial, jump: Hop): Promise<OwnedStream> {
-  const { host, port } = target
+/** A channel of the last hop. */
+async function connectByJump(dial: Dial, jump: Hop): Promise<OwnedStream> {
+  const { host, port } = dial.target
   try {
-    const stream = await jump.open({ host, port }, signal)
-    return { stream, held: adoptStream(stream, `stream to ${host}:${port}`, scope) }
+    const stream = await jump.open({ host, port }, dial.signal)
+    return { stream, held: adoptStream(stream, `stream to ${host}:${port}`, dial.scope) }
   } catch (cause) {
-    signal.throwIfAborted()
-    if (!TunnelError.is(cause)) throw cause
-    const { code, message } = cause
-    if (code !== 'ERR_CHANNEL_REFUSED' && code !== 'ERR_PROHIBITED') throw cause
-    const [, told] = REFUSALS.find(([words]) => words.test(message)) ?? [undefined, 'ERR_UNREACHABLE' as const]
-    throw new TunnelError(code === 'ERR_PROHIBITED' ? code : told, `${target.id}: from ${jump.name}: ${message}`, {
-      cause,
-      phase: 'connect',
-      hop: code === 'ERR_PROHIBITED' ? jump.name : undefined,
-    })
+    dial.signal.throwIfAborted()
+    throw refusedByHop(cause, dial, jump)
   }
 }
 
