@@ -7,8 +7,7 @@ versions=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do versions+=("$1"); shift; done
 [ "${1:-}" = -- ] && shift
 [ ${#versions[@]} -gt 0 ] || versions=(22 24)
-bash .ci/sshd.sh
-bash .ci/postgresql.sh
+npm run -s setup
 for version in "${versions[@]}"; do
   at="node_modules/.cache/node-$version"
   if [ ! -x "$at/bin/node" ]; then

@@ -129,5 +129,5 @@ export async function drawChart(chart: Chart): Promise<string> {
     return node === undefined ? '' : drawState(state, node, 0, 0)
   })
   const edges = chart.edges.map((edge, index) => drawEdge(edge, laid.edges?.[index] as ElkExtendedEdge, marker))
-  return `<svg xmlns="http://www.w3.org/2000/svg" class="chart" id="chart-${chart.id}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="Statechart of a ${chart.id}" data-anywhere="${escaped(chart.anywhere.join(' · '))}"><defs><marker id="${marker}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path d="M0 0L8 4L0 8z"/></marker></defs>${states.join('')}${edges.join('')}</svg>`
+  return `<svg xmlns="http://www.w3.org/2000/svg" class="chart" id="chart-${chart.id}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="Statechart of a ${chart.id}" data-anywhere="${escaped(chart.anywhere.join(' · '))}"><defs><marker id="${marker}" viewBox="0 0 8 8" refX="7" refY="4" markerUnits="userSpaceOnUse" markerWidth="8" markerHeight="8" orient="auto-start-reverse"><path d="M0 0L8 4L0 8z"/></marker></defs>${states.join('')}${edges.join('')}</svg>`
 }

@@ -34,6 +34,8 @@ export class Audience {
     const model = this.#look()
     const viewer = new Viewer(response, model.ids())
     this.#viewers.add(viewer)
+    // As fast as it reads, from the first to the last of many.
+    response.on('drain', () => this.#tell(viewer, model))
     response.once('close', () => {
       this.#viewers.delete(viewer)
       if (this.#viewers.size === 0) this.#lookAway()

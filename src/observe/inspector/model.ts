@@ -90,7 +90,7 @@ export class Model {
       state: machine.state,
       since: machine.since,
       failures,
-      code: isDown || failures > 0 ? machine.code : undefined,
+      code: isDown || (failures > 0 && !machine.state.startsWith('serving')) ? machine.code : undefined,
       retryAt: isDown ? retryAt : undefined,
       tunnels: [...tunnels].map(([generation, tunnel]) => ({
         generation,

@@ -42,7 +42,7 @@ export class StateChart {
     if (chart === undefined || !isNew) return
     this.#last = step?.at ?? 0
     chart.dataset.lit = state
-    let leaf: Element | undefined
+    let leaf: Element | undefined = chart.querySelector('.state') ?? undefined
     for (const shape of chart.querySelectorAll<SVGGElement>('.state')) {
       const path = shape.dataset.state ?? ''
       shape.classList.toggle('lit', isWithin(state, path))

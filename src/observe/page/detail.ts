@@ -42,22 +42,25 @@ export class DestinationDetail {
   readonly #tunnelChart = new StateChart('tunnel')
   readonly #destinationChart = new StateChart('destination')
   readonly #tabs: HTMLElement
-  #shownChart: 'tunnel' | 'destination' = 'tunnel'
+  /** Until somebody chooses, the machine is shown in which something is going on. */
+  #hasChosen = false
 
   constructor(id: string) {
     this.id = id
     const tab = (name: 'tunnel' | 'destination', text: string) => {
       const button = el('button', { type: 'button', role: 'tab', 'data-tab': name }, text)
-      button.addEventListener('click', () => this.#show(name))
+      button.addEventListener('click', () => {
+        this.#hasChosen = true
+        this.#show(name)
+      })
       return button
     }
     this.#tabs = el('div', { class: 'tabs', role: 'tablist' }, tab('tunnel', 'Tunnel'), tab('destination', 'Destination'))
     this.element.append(
       this.#head,
       section('Generations', this.#tunnels),
+      el('div', { class: 'pair' }, section('Leases', this.#leases, this.#waiting), section('Ledger', this.#ledger)),
       section('Timeline', this.#timeline),
-      section('Leases', this.#leases, this.#waiting),
-      section('Ledger', this.#ledger),
       section('Statecharts', this.#tabs, this.#tunnelChart.element, this.#destinationChart.element, this.#steps),
     )
     this.#show('tunnel')
@@ -78,6 +81,7 @@ export class DestinationDetail {
     redraw(this.#waiting, [detail.waiting, second], () => waitingLines(detail.waiting, now))
     redraw(this.#ledger, [detail.resources, second], () => ledgerLines(detail.resources, now))
     redraw(this.#steps, detail.steps, () => stepLines(detail.steps))
+    if (!this.#hasChosen) this.#show(tunnels.length > 0 ? 'tunnel' : 'destination')
     const newest = tunnels.at(-1)
     const last = detail.steps.findLast(({ of }) => typeof of === 'number')
     const shown = newest ?? (last === undefined ? undefined : { generation: last.of as number, state: last.to })
@@ -86,9 +90,8 @@ export class DestinationDetail {
   }
 
   #show(name: 'tunnel' | 'destination'): void {
-    this.#shownChart = name
     for (const button of this.#tabs.querySelectorAll('button'))
-      button.setAttribute('aria-selected', String(button.dataset.tab === this.#shownChart))
+      button.setAttribute('aria-selected', String(button.dataset.tab === name))
     this.#tunnelChart.element.hidden = name !== 'tunnel'
     this.#destinationChart.element.hidden = name !== 'destination'
   }

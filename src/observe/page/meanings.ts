@@ -1,7 +1,7 @@
 /** What each code means and what to do, in a sentence each; longer in docs/errors.md. */
 const MEANINGS: Readonly<Record<string, readonly [meaning: string, remedy: string]>> = {
   ERR_ACQUIRE_TIMEOUT: ['No lease in time', 'See what the dial waits for: a place, or the host.'],
-  ERR_OPEN_TIMEOUT: ['The host does not answer', 'Down, or its packets are swallowed. It is dialled again by itself.'],
+  ERR_OPEN_TIMEOUT: ['The host does not answer', 'It is down, or something swallows its packets.'],
   ERR_DNS: ['The name cannot be resolved', 'Check the name and this machine’s resolver.'],
   ERR_REFUSED: ['Connection refused', 'Nothing listens there. Is it the right port, and does sshd run?'],
   ERR_UNREACHABLE: ['No route to the host', 'Route and firewall; a private address needs a jump host.'],

@@ -76,7 +76,10 @@ export class Store {
   }
 
   #ordered(): readonly string[] {
-    if (!this.#isOrdered) this.#order = [...this.rows.keys()].sort(collator.compare)
+    if (!this.#isOrdered) {
+      const named = [...this.rows.values()].map(({ id, label }) => [label ?? id, id] as const)
+      this.#order = named.sort(([a, x], [b, y]) => collator.compare(a, b) || collator.compare(x, y)).map(([, id]) => id)
+    }
     this.#isOrdered = true
     return this.#order
   }

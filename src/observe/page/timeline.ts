@@ -42,6 +42,8 @@ function saidOf({ name, millis, code, phase, hop, leases, reason }: ShownFact): 
   const parts: string[] = []
   if (name === 'tunnel.opened') parts.push(`in ${short(millis ?? 0)}`)
   if (reason !== undefined && reason !== '') parts.push(reason)
+  // The dial that failed just before says why.
+  if (name.startsWith('destination.')) return ''
   if (code !== undefined) parts.push(meaningOf(code))
   if (phase !== undefined) parts.push(`at ${phase}`)
   if (hop !== undefined) parts.push(`jump ${hop}`)
@@ -68,7 +70,7 @@ export function timeline(facts: readonly ShownFact[]): Node[] {
             fact.generation !== undefined && el('span', { class: 'generation' }, `#${fact.generation}`),
             el('strong', {}, TITLES[fact.name] ?? fact.name),
             el('span', { class: 'aside' }, saidOf(fact)),
-            fact.code !== undefined && el('code', {}, fact.code),
+            fact.code !== undefined && !fact.name.startsWith('destination.') && el('code', {}, fact.code),
           ),
         ),
       ),
