@@ -24,10 +24,14 @@ export class Opening {
     this.#phaseSince = this.#began
   }
 
+  /** Its machine has started, and with it the time that all phases have together: the making of a directory is one of them. */
+  begin(): void {
+    this.#began = this.#tunnel.parts.clock.now()
+  }
+
   /** Opens the connection; what it makes is in the tunnel's scope, also when it rejects. */
   async dial(signal: AbortSignal, jump: Hop | undefined): Promise<Connection> {
     const { parts, target, scope } = this.#tunnel
-    this.#began = parts.clock.now()
     const connection = await parts.transports[target.transport].dial({
       target,
       scope,

@@ -124,6 +124,7 @@ export class Tunnel {
 
   attach(ref: AnyActorRef): void {
     this.#ref = ref
+    this.#opening.begin()
     this.record.moved('opening', undefined)
   }
 
