@@ -3,6 +3,7 @@ import type { TunnelEvent, TunnelName } from '../../machines/events.ts'
 import { tunnelMachine } from '../../machines/tunnel.ts'
 import { quietly } from '../wait.ts'
 import { contained } from './contain.ts'
+import { asTunnelError } from './opening.ts'
 import type { Tunnel } from './tunnel.ts'
 
 type Machine = typeof tunnelMachine
@@ -27,7 +28,16 @@ export function tunnelLogic(
           if (tunnel.scope.size > 0) quietly(tunnel.bury())
         }
       }),
-      makeDirectory: fromPromise<void, TunnelName>(async ({ input }) => void (await of(input).makeDirectory())),
+      makeDirectory: fromPromise<void, TunnelName>(async ({ input }) => {
+        const tunnel = of(input)
+        try {
+          await tunnel.makeDirectory()
+        } catch (error) {
+          // The machine keeps its code only.
+          tunnel.error ??= asTunnelError(error)
+          throw tunnel.error
+        }
+      }),
       dial: fromPromise<void, TunnelName>(async ({ input, signal }) => await of(input).dial(signal)),
       probe: fromPromise<void, TunnelName>(async ({ input, signal }) => await of(input).probe(signal, Number.POSITIVE_INFINITY)),
       release: fromPromise<void, TunnelName & { force: boolean }>(async ({ input }) => await of(input).release(input.force)),
