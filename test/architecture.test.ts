@@ -118,7 +118,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/create-pool.ts': ['src/pool.ts', 'type src/api/'],
   // What ssh would do, as a target; it parses, and decides nothing.
   'src/config/': [...LEAVES, ...OPTIONS, 'src/config/', 'src/owners/load.ts', 'src/trust/pattern.ts', 'ssh-config'],
-  'src/index.ts': ['src/create-pool.ts', 'src/config/target-from-config.ts', 'src/errors.ts', 'type src/api/'],
+  'src/index.ts': [
+    'src/create-pool.ts',
+    'src/config/target-from-config.ts',
+    'src/errors.ts',
+    'type src/api/',
+    'src/monitor/monitor.ts',
+  ],
   // Users like any other: what they can do, everybody can.
   'src/cli/': [
     'node:',
@@ -144,7 +150,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/testing/': ['node:', 'ssh2', 'tmp', 'src/testing/', 'src/errors.ts', 'type src/api/'],
 }
 for (const prefix of ['src/monitor/', 'src/http/'])
-  Object.assign(MAY_IMPORT, { [prefix]: [...LEAVES, 'type src/api/', 'src/create-pool.ts', prefix, 'undici'] })
+  Object.assign(MAY_IMPORT, {
+    [prefix]: [...LEAVES, 'type src/api/', 'src/create-pool.ts', 'src/options/names.ts', prefix, 'undici'],
+  })
 
 const ruleOf = (file: string): string | undefined =>
   Object.keys(MAY_IMPORT)
