@@ -80,6 +80,8 @@ describe('createHealthMonitor', () => {
       FleetHost,
     ]
     await using pool = startPool({ keepAliveIntervalMillis: 0 })
+    await pool.warm(fleet.targets)
+    gone.sever()
     gone.refuse()
     const to = { port: origin.port }
     const each = { intervalMillis: 60, timeoutMillis: 50 }
@@ -102,11 +104,11 @@ describe('createHealthMonitor', () => {
     assert.deepEqual(judged('bad'), ['ok', 'unhealthy'])
     assert.match(String(last(of('bad'))?.error), /HTTP 503/)
     assert.deepEqual(judged('gone'), ['down', 'unknown'])
-    await until(() => last(of('silent'))?.target === 'unhealthy')
+    await until(() => last(of('silent'))?.target === 'unhealthy', { within: 8_000 })
     assert.deepEqual(judged('silent'), ['ok', 'unhealthy'])
-    await until(() => last(of('frozen'))?.ok === true)
+    await until(() => last(of('frozen'))?.ok === true, { within: 8_000 })
     frozen.freeze()
-    await until(() => last(of('frozen'))?.ok === false, { within: 4_000 })
+    await until(() => last(of('frozen'))?.ok === false, { within: 8_000 })
     assert.deepEqual(judged('frozen'), ['down', 'unknown'])
     frozen.thaw()
     await until(() => lost.counts.openChannels === 1)
