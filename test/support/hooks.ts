@@ -8,7 +8,7 @@ import { until } from './until.ts'
 type Ledgered = Pick<TunnelPool, 'resources'>
 
 const pools = new Set<Ledgered>()
-let settleMillis = 2_000
+let settleMillis = 10_000
 let atStart: Holdings
 let before: Holdings
 
@@ -18,7 +18,7 @@ export function track<P extends Ledgered>(pool: P): P {
   return pool
 }
 
-/** How long what was closed may take to be gone; 2_000 ms unless a file that leaks on purpose has less patience. */
+/** How long what was closed may take to be gone; 10_000 ms unless a file that leaks on purpose has less patience. */
 export function settleWithin(millis: number): void {
   settleMillis = millis
 }

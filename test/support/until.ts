@@ -6,12 +6,12 @@ const POLL_MILLIS = 2
 /**
  * Waits for a fact: until `fact` gives something truthy without throwing, which is then the result.
  *
- * @param options.within longest wait in ms; default 2_000
+ * @param options.within longest wait in ms; default 10_000: a busy machine must not decide
  * @param options.what names the fact in the error; default: its source
  * @throws {Error} that names the fact; its cause is what the fact threw last
  */
 export async function until<T>(fact: () => T | Promise<T>, options: { within?: number; what?: string } = {}): Promise<T> {
-  const { within = 2_000, what = fact.toString() } = options
+  const { within = 10_000, what = fact.toString() } = options
   const deadline = performance.now() + within
   let cause: unknown
   while (performance.now() < deadline) {
