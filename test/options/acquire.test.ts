@@ -29,6 +29,8 @@ describe('resolveAcquireOptions', () => {
       timeoutMillis: 15_000,
       whenResting: 'reject',
       isExclusive: false,
+      isJump: false,
+      since: undefined,
       label: undefined,
     }
     assert.deepEqual(resolve({}), expected)
