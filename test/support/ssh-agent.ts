@@ -14,10 +14,11 @@ export interface SshAgent extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Starts one that holds these private keys, in this order. */
-export async function startAgent(privateKeys: readonly string[]): Promise<SshAgent> {
+/** Starts one that holds these private keys, in this order; at a path where another was, if one is given. */
+export async function startAgent(privateKeys: readonly string[], at?: string): Promise<SshAgent> {
   const directory = await mkdtemp(join(tmpdir(), 'agent-'))
-  const socketPath = join(directory, 'socket')
+  const socketPath = at ?? join(directory, 'socket')
+  if (at !== undefined) await rm(at, { force: true })
   const child = spawnFixture('/usr/bin/ssh-agent', ['-D', '-a', socketPath], ['ignore', 'ignore', 'ignore'])
   const close = async (): Promise<void> => {
     child.kill('SIGKILL')
