@@ -106,10 +106,11 @@ export class ProxyChannel extends Duplex {
     return answered !== undefined
   }
 
-  /** Takes bytes; false when they come after the end, or are a whole window more than we let it send. */
-  receive(data: Buffer, kind: DataKind): boolean {
+  /** Takes bytes, unless they come after the end, or are a whole window more than we let it send; the result is what is wrong with them. */
+  receive(data: Buffer, kind: DataKind): string | undefined {
     this.#ourWindow -= data.length
-    if (this.#hasEof || this.#ourWindow < -WINDOW_BYTES) return false
+    if (this.#hasEof) return 'sent more after the end of its data'
+    if (this.#ourWindow < -WINDOW_BYTES) return 'sent more than the window of a channel allows'
     const readable = this.#readableOf(kind)
     if (readable?.destroyed === false && !this.#hasClosed) {
       const isReadAtOnce = readable.readableFlowing === true && readable.readableLength === 0
@@ -117,7 +118,7 @@ export class ProxyChannel extends Duplex {
       readable.push(isReadAtOnce ? data : Buffer.from(data))
     }
     this.#settle()
-    return true
+    return undefined
   }
 
   /** What was said before the close is still heard, on whichever stream that ends last. */

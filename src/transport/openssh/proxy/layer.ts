@@ -98,6 +98,10 @@ export class ConnectionLayer {
 
   /** Asks for a channel; the listener is told what comes of it. The result gives it up: what still comes of it is closed, and not told but for its end. */
   open(kind: ChannelKind, listener: Listener): () => void {
+    if (this.#isOver) {
+      listener.gone()
+      return () => {}
+    }
     do this.#lastId = (this.#lastId + 1) % 2 ** 31
     while (this.#entries.has(this.#lastId))
     const id = this.#lastId
@@ -170,7 +174,7 @@ export class ConnectionLayer {
   #onChannel(channel: ProxyChannel, { listener, isGivenUp }: Entry, message: OnChannel): string | undefined {
     switch (message.type) {
       case 'data':
-        return channel.receive(message.data, message.kind) ? undefined : 'sent more than the window of a channel allows'
+        return channel.receive(message.data, message.kind)
       case 'adjust':
         return channel.widen(message.bytes) ? undefined : 'opened its window beyond measure'
       case 'eof':
