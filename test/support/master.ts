@@ -2,6 +2,7 @@ import { Buffered } from '../../src/channels/buffered.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { Target } from '../../src/index.ts'
 import { resolvePoolOptions } from '../../src/options.ts'
+import type { OwnedDirectory } from '../../src/owners/directory/directory.ts'
 import { RuntimeDirectory } from '../../src/owners/directory/runtime-directory.ts'
 import { Ledger } from '../../src/owners/ledger.ts'
 import { Scope } from '../../src/owners/scope.ts'
@@ -22,6 +23,11 @@ export class Bench implements AsyncDisposable {
 
   constructor(base?: string) {
     this.#directories = new RuntimeDirectory({ base, scope: this.#pool, clock: systemClock })
+  }
+
+  /** A private directory. */
+  directory(): Promise<OwnedDirectory> {
+    return this.#directories.tunnelDirectory(this.#pool, 'bench')
   }
 
   /** Dials as far as the control socket. */

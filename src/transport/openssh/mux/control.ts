@@ -59,6 +59,8 @@ export class Control {
     this.#master = master
     this.#cutter = new FrameCutter(LONGEST_MUX_FRAME, (frame) => this.#take(frame))
     socket.on('data', this.#read)
+    // A master ends its side only as it goes; its answer is not awaited any more then, and a proxy is lost.
+    socket.once('end', () => socket.destroy())
     socket.once('close', () => this.#answered?.(undefined))
   }
 

@@ -25,7 +25,7 @@ export const LONGEST_MUX_FRAME = 64 * 1024
 /** An end of a forward. */
 export type End = { readonly host: string; readonly port: number } | { readonly socketPath: string }
 
-/** A forward of the master's own. `remote`: the server listens, and the master connects to `to` itself. `dynamic`: SOCKS, whose `to` says nothing. */
+/** A forward of the master's own. `remote`: the server listens, and the master connects to `to` itself. `dynamic`: SOCKS, whose `to` is `socks`, port 0. */
 export interface MasterForward {
   readonly forward: keyof typeof FORWARD
   readonly listen: End
