@@ -151,6 +151,7 @@ export class OpensshConnection implements Connection {
   }
 
   async #command(command: string, bounds: Bounds, ended: (exit: Exit) => void): Promise<ProxyChannel> {
+    await this.#probe.vacated(bounds)
     const channel = await this.#openings.open({ type: 'session' }, 'exec', bounds, (name, details) => {
       if (name === 'exit-status') ended({ exitCode: details.uint32() ?? null, signal: null })
       if (name === 'exit-signal') ended({ exitCode: null, signal: `SIG${shown(details.text() ?? '', 40)}` })

@@ -1,4 +1,5 @@
 import { TunnelError } from '../../errors.ts'
+import { quietly } from '../../wait.ts'
 import type { Bounds } from '../transport.ts'
 import { askMaster } from './mux/control.ts'
 import type { Ground, Openings } from './openings.ts'
@@ -16,6 +17,8 @@ export class Probe {
   readonly #openings: Openings
   readonly #controlPath: string
   #isWithoutSessions = false
+  /** A session that is there for a question only; resolves when it is no more. */
+  #occupied: Promise<void> | undefined
 
   constructor(ground: Ground, openings: Openings, controlPath: string) {
     this.#ground = ground
@@ -36,6 +39,15 @@ export class Probe {
     }
   }
 
+  /** Waits until no session is taken by a question: a server may allow only one at a time. */
+  async vacated(bounds: Bounds): Promise<void> {
+    const { life, layer } = this.#ground
+    for (let taken = this.#occupied; taken !== undefined; taken = this.#occupied) {
+      const start = (settle: () => void) => void taken?.then(settle)
+      await life.answer<void>(start, bounds, () => this.#silence(bounds), layer.reading.question())
+    }
+  }
+
   async #askOn(channel: ProxyChannel, bounds: Bounds): Promise<void> {
     const { life, layer } = this.#ground
     const start = (settle: () => void, fail: (error: unknown) => void): void =>
@@ -45,9 +57,22 @@ export class Probe {
 
   /** Granted or not, the server has answered. */
   async #askForSession(bounds: Bounds): Promise<void> {
+    await this.vacated(bounds)
+    const opening = this.#openings.open({ type: 'session' }, 'a probe', bounds)
+    const taken = opening.then(
+      (session) => session.over(),
+      () => {
+        // It is told below.
+      },
+    )
+    this.#occupied = taken
+    quietly(
+      taken.then(() => {
+        if (this.#occupied === taken) this.#occupied = undefined
+      }),
+    )
     try {
-      const session = await this.#openings.open({ type: 'session' }, 'a probe', bounds)
-      session.destroy()
+      await opening
     } catch (error) {
       if (!TunnelError.is(error) || !['ERR_CHANNEL_REFUSED', 'ERR_PROHIBITED'].includes(error.code)) throw error
       this.#isWithoutSessions = true

@@ -51,6 +51,7 @@ export class ProxyChannel extends Duplex {
   #hasClosed = false
   #wasClosed = false
   #isGone = false
+  #gone: () => void = () => {}
   #asked: Array<(isDone: boolean | undefined) => void> = []
 
   /** `isCommand`: after both ends of data, how it ended is still to come, and then the other side closes it. Any other channel is closed then. */
@@ -83,6 +84,15 @@ export class ProxyChannel extends Duplex {
   /** Whether either side has closed it. */
   get isClosing(): boolean {
     return this.#hasClosed || this.#wasClosed
+  }
+
+  /** Closes it, and resolves when the other side has done so, too, or the connection is gone. */
+  over(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#gone = resolve
+      this.destroy()
+      if (this.#isGone) resolve()
+    })
   }
 
   /** Asks the other side something (RFC 4254, section 5.4); `undefined` is the answer of a channel that was closed first. */
@@ -221,6 +231,7 @@ export class ProxyChannel extends Duplex {
     this.#isGone = true
     this.#leaveUnanswered()
     this.#wire.gone()
+    this.#gone()
   }
 
   #leaveUnanswered(): void {
