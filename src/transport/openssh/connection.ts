@@ -16,7 +16,7 @@ import { Probe } from './probe.ts'
 import type { ProxyChannel } from './proxy/channel.ts'
 import { ConnectionLayer } from './proxy/layer.ts'
 import type { ChannelKind } from './proxy/messages.ts'
-import { requestReverse } from './reverse.ts'
+import { requestReverse, type Told } from './reverse.ts'
 import { string } from './wire.ts'
 
 /** ssh says why it ends by its exit, which follows the end of its control connection at once. */
@@ -36,6 +36,7 @@ export class OpensshConnection implements Connection {
   readonly #life: ConnectionLife
   readonly #layer: ConnectionLayer
   readonly #openings: Openings
+  readonly #told = new Map<string, Told>()
   readonly #probe: Probe
   #stopKeepAlive: () => void = () => {}
 
@@ -138,7 +139,7 @@ export class OpensshConnection implements Connection {
   async requestReverse(remote: Remote, arrived: (arrival: Arrival) => void, bounds: Bounds): Promise<ReverseListener> {
     if (this.error !== undefined) throw this.error
     const probe = (within: Bounds) => this.probe(within)
-    const asked = { dial: this.#dial, controlPath: this.controlPath, life: this.#life, probe }
+    const asked = { dial: this.#dial, controlPath: this.controlPath, life: this.#life, probe, told: this.#told }
     return await requestReverse(asked, remote, arrived, bounds)
   }
 

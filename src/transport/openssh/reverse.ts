@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { basename } from 'node:path'
 import type { Remote } from '../../api/forward.ts'
 import { TunnelError } from '../../errors.ts'
 import { ownListener } from '../../owners/listener.ts'
@@ -21,6 +22,14 @@ export interface Asked {
   readonly life: ConnectionLife
   /** A round trip through the server. */
   readonly probe: (bounds: Bounds) => Promise<void>
+  /** Where the master was told to connect to, by where the server was to listen. */
+  readonly told: Map<string, Told>
+}
+
+/** A master does not forget what it was told when the server refuses, and goes by what it was told first (9.2): it is told the same again. */
+export interface Told {
+  readonly name: string
+  isListening: boolean
 }
 
 const endOf = (remote: Remote): End =>
@@ -38,23 +47,39 @@ export async function requestReverse(
   const { dial, controlPath, life, probe } = asked
   const { scope, clock, target } = dial
   const directory = await dial.directory()
-  const path = directory.claim()
-  const listener = await ownListener({ path }, scope, (socket) => arrived(arrivalOf(socket, asked)))
+  const listen = endOf(remote)
+  const place = remoteName(remote)
+  const known = asked.told.get(place)
+  if (known?.isListening === true)
+    throw new TunnelError('ERR_ADDRESS_IN_USE', `${target.id}: the server listens on ${place} for this tunnel already`, {
+      phase: 'forward',
+    })
+  const path = directory.claim(known?.name)
+  const told: Told = known ?? { name: basename(path), isListening: false }
+  // Any free port is another one each time.
+  if (!('port' in listen) || listen.port !== 0) asked.told.set(place, told)
+  told.isListening = true
+  const leave = () => {
+    directory.free(path)
+    told.isListening = false
+  }
+  const listener = await ownListener({ path }, scope, (socket) => arrived(arrivalOf(socket, asked))).catch((error) => {
+    leave()
+    throw error
+  })
   const stop = () => {
     listener.close()
-    directory.free(path)
+    leave()
   }
-  const listen = endOf(remote)
   const spec = { forward: 'remote', listen, to: { socketPath: path } } as const
   const master = { controlPath, host: target.id, scope, clock }
-  const label = remoteName(remote)
   // By the words it was asked for: a port that the server chose is not known to the master by its number (9.2, by trial).
   const cancel = (within: Bounds) => askMaster(master, { kind: 'close-forward', ...spec }, within)
   try {
     const answer = await askMaster(master, { kind: 'open-forward', ...spec }, bounds)
     if (answer.kind === 'failed' || answer.kind === 'denied') {
       const why = shown(answer.reason)
-      throw new TunnelError('ERR_FORWARD_FAILED', `${target.id}: the server does not listen on ${label}: ${why}`, {
+      throw new TunnelError('ERR_FORWARD_FAILED', `${target.id}: the server does not listen on ${place}: ${why}`, {
         phase: 'forward',
       })
     }
