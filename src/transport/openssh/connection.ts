@@ -139,7 +139,10 @@ export class OpensshConnection implements Connection {
   async requestReverse(remote: Remote, arrived: (arrival: Arrival) => void, bounds: Bounds): Promise<ReverseListener> {
     if (this.error !== undefined) throw this.error
     const probe = (within: Bounds) => this.probe(within)
-    const asked = { dial: this.#dial, controlPath: this.controlPath, life: this.#life, probe, told: this.#told }
+    const proven = () => {
+      this.provenAt = this.#dial.clock.now()
+    }
+    const asked = { dial: this.#dial, controlPath: this.controlPath, life: this.#life, probe, proven, told: this.#told }
     return await requestReverse(asked, remote, arrived, bounds)
   }
 

@@ -14,14 +14,15 @@ const UNBOUNDED = { signal: undefined, timeoutMillis: Number.POSITIVE_INFINITY }
 export class ReverseStream extends Duplex {
   readonly #socket: Socket
 
-  /** `masterLives` rejects when the master does not answer. */
-  constructor(socket: Socket, life: ConnectionLife, masterLives: () => Promise<unknown>) {
+  /** `masterLives` rejects when the master does not answer; `proven` hears that the server has sent something. */
+  constructor(socket: Socket, life: ConnectionLife, masterLives: () => Promise<unknown>, proven: () => void) {
     super({ allowHalfOpen: true })
     this.#socket = socket
     this.on('error', () => {
       // Told by whoever reads it; without a listener it would end the process.
     })
     socket.on('data', (chunk: Buffer) => {
+      proven()
       if (!this.push(chunk)) socket.pause()
     })
     socket.once('end', () => {

@@ -22,6 +22,8 @@ export interface Asked {
   readonly life: ConnectionLife
   /** A round trip through the server. */
   readonly probe: (bounds: Bounds) => Promise<void>
+  /** Hears that the server has sent something: a probe waits behind what comes that way. */
+  readonly proven: () => void
   /** Where the master was told to connect to, by where the server was to listen. */
   readonly told: Map<string, Told>
 }
@@ -105,7 +107,7 @@ export async function requestReverse(
   }
 }
 
-function arrivalOf(socket: Socket, { dial, controlPath, life }: Asked): Arrival {
+function arrivalOf(socket: Socket, { dial, controlPath, life, proven }: Asked): Arrival {
   const { scope, clock, target } = dial
   const held = scope.hold('channel', 'from the server', { force: () => socket.destroy() })
   socket.on('error', () => {
@@ -114,5 +116,5 @@ function arrivalOf(socket: Socket, { dial, controlPath, life }: Asked): Arrival 
   socket.once('close', () => held.strike())
   const master = { controlPath, host: target.id, scope, clock }
   const masterLives = () => askMaster(master, { kind: 'alive' }, { signal: undefined, timeoutMillis: ALIVE_BOUND_MILLIS })
-  return { accept: () => new ReverseStream(socket, life, masterLives), reject: () => void socket.destroy() }
+  return { accept: () => new ReverseStream(socket, life, masterLives, proven), reject: () => void socket.destroy() }
 }
