@@ -107,14 +107,15 @@ for (const transport of ['ssh2', 'openssh'] as const) {
     })
 
     it('rejects with why it cannot be had the first time, and leaves nothing', async () => {
-      await using pool = startPool({ transport, ...fast, acquireTimeoutMillis: 400 })
+      await using pool = startPool({ transport, ...fast })
       const to = { port: server.port }
       await rejection(pool.listen(sshd.target, { remote: { port: server.port }, to }), 'ERR_ADDRESS_IN_USE')
       await rejection(pool.listen(sshd.target, { remote: { socketPath: join(directory, 'no', 's') }, to }), 'ERR_FORWARD_FAILED')
       await using relay = await startRelay({ port: sshd.port })
       relay.refuse()
       const down = relay.through(sshd.target)
-      const error = await rejection(pool.listen(down, { remote: { port: 0 }, to }))
+      await using impatient = startPool({ transport, ...fast, acquireTimeoutMillis: 400 })
+      const error = await rejection(impatient.listen(down, { remote: { port: 0 }, to }))
       assert.match(error.code, /ERR_ACQUIRE_TIMEOUT|ERR_CIRCUIT_OPEN/)
       assert.equal((error.cause as { code?: string }).code, 'ERR_REFUSED')
       const aborted = new AbortController()
