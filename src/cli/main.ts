@@ -4,6 +4,7 @@ import { addCheck, type Terminal } from './check/command.ts'
 import { addDemo } from './demo/command.ts'
 import { addDoctor } from './doctor/command.ts'
 import { addSweep } from './sweep/command.ts'
+import { addUp } from './up/command.ts'
 
 const { stdout, stderr } = process
 const isLive = stdout.isTTY === true
@@ -27,5 +28,6 @@ addCheck(program, terminal)
 addDemo(program, terminal)
 addDoctor(program, terminal)
 addSweep(program, terminal)
+addUp(program, terminal)
 for (const command of program.commands) command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
 await program.parseAsync()

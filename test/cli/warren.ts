@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { Program } from '../owners/program.ts'
 
 /** What a run of the command left behind for its caller. */
 export interface Run {
@@ -48,6 +49,12 @@ export class Warren {
         resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr })
       })
     })
+  }
+
+  /** Starts it; it speaks in lines until it is told to end. */
+  start(env: NodeJS.ProcessEnv, ...args: string[]): Program {
+    const whole = { PATH: process.env.PATH, HOME: '/nonexistent', LANG: 'C', ...env }
+    return new Program(spawn(process.execPath, [join(this.#directory, 'main.js'), ...args], { env: whole, stdio: 'pipe' }))
   }
 
   remove(): Promise<void> {
