@@ -19,6 +19,7 @@ import type { Berth } from './http/berth.ts'
 import { offerBerths } from './http/berths.ts'
 import { UserLease } from './lease.ts'
 import { leaseWithForwards } from './lease-with-forwards.ts'
+import { isTraced, traced } from './observe/tracing.ts'
 import { acquireDefaults, type ResolvedAcquireOptions, resolveAcquireOptions, resolveUseOptions } from './options/acquire.ts'
 import { resolveAgentOptions } from './options/agent.ts'
 import {
@@ -86,7 +87,10 @@ export class Pool implements TunnelPool {
     const until = clock.now() + options.timeoutMillis
     if (options.signal?.aborted) throw abortedBy(options.signal)
     this.#life.assertOpen()
-    const given = this.#life.registry.acquire(resolved, options, stack)
+    const give = () => this.#life.registry.acquire(resolved, options, stack)
+    const given = isTraced('acquire')
+      ? traced('acquire', { destination: resolved.id, label: options.label }, async () => await give())
+      : give()
     const record = given instanceof Promise ? await hold.during(given) : given
     if (options.forwards.length === 0) return new UserLease<F>(record, NO_CLAIMS)
     return await hold.during(leaseWithForwards<F>(record, options, until))

@@ -72,6 +72,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/observe/': [...LEAVES, 'src/observe/', 'type src/api/'],
   // It speaks XState's inspection protocol; what that carries of implementation stays here.
   'src/observe/inspect.ts': [...LEAVES, 'type src/api/', 'type xstate'],
+  'src/observe/metrics/': ['node:diagnostics_channel', 'prom-client', '@opentelemetry/api', 'src/observe/', 'type src/api/'],
   // A user like any other, with a listener of its own.
   'src/observe/inspector/': [...LEAVES, 'src/observe/inspector/', 'src/owners/', 'type src/api/'],
   // Runs in a browser.
@@ -104,6 +105,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'type src/transport/',
   ],
   'src/pool.ts': [
+    'src/observe/tracing.ts',
     ...LEAVES,
     ...OPTIONS,
     'src/http/',

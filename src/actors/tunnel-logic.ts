@@ -1,12 +1,19 @@
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate'
 import type { TunnelEvent, TunnelName } from '../../machines/events.ts'
 import { tunnelMachine } from '../../machines/tunnel.ts'
+import { isTraced, traced } from '../observe/tracing.ts'
 import { quietly } from '../wait.ts'
 import { contained } from './contain.ts'
 import { asTunnelError } from './opening.ts'
 import type { Tunnel } from './tunnel.ts'
 
 type Machine = typeof tunnelMachine
+
+function dialed(tunnel: Tunnel, signal: AbortSignal): Promise<void> {
+  if (!isTraced('dial')) return tunnel.dial(signal)
+  const { target, generation } = tunnel
+  return traced('dial', { destination: target.id, generation, transport: target.transport }, () => tunnel.dial(signal))
+}
 
 /** The tunnel's machine with its owners, made once per pool: each actor finds its tunnel by generation. `change` is a test's way in. */
 export function tunnelLogic(
@@ -38,7 +45,7 @@ export function tunnelLogic(
           throw tunnel.error
         }
       }),
-      dial: fromPromise<void, TunnelName>(async ({ input, signal }) => await of(input).dial(signal)),
+      dial: fromPromise<void, TunnelName>(async ({ input, signal }) => await dialed(of(input), signal)),
       probe: fromPromise<void, TunnelName>(async ({ input, signal }) => await of(input).probe(signal, Number.POSITIVE_INFINITY)),
       release: fromPromise<void, TunnelName & { force: boolean }>(async ({ input }) => await of(input).release(input.force)),
     },

@@ -1,6 +1,7 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
 import type { Logger } from '../api/options.ts'
 import type { PoolFacts } from '../api/report.ts'
+import { Repeats } from './repeats.ts'
 
 type Name = keyof PoolFacts
 type Listener = (fact: never) => void
@@ -26,6 +27,7 @@ export class Facts {
   readonly #logger: Logger | undefined
   readonly #listeners = new Map<Name, Set<Listener>>()
   readonly #channels = new Map<Name, Channel>()
+  readonly #repeats = new Repeats()
   /** Listeners and loggers that threw: counted, told once. */
   #threw = 0
 
@@ -53,8 +55,14 @@ export class Facts {
     queueMicrotask(() => {
       for (const listener of [...(this.#listeners.get(name) ?? [])]) this.#safely(() => listener(fact as never))
       if (topic?.hasSubscribers === true) this.#safely(() => topic.publish(fact))
-      if (this.#logger !== undefined) this.#safely(() => this.#logger?.log(LEVEL[name], name, { ...fact }))
+      if (this.#logger !== undefined) this.#log(name, fact)
     })
+  }
+
+  #log(name: Name, fact: object): void {
+    const heldBack = this.#repeats.pass(name, fact)
+    if (heldBack === undefined) return
+    this.#safely(() => this.#logger?.log(LEVEL[name], name, heldBack === 0 ? { ...fact } : { ...fact, heldBack }))
   }
 
   /** Calls a listener of the user's, not inside the transition that it is told of; what it throws ends nothing. */
