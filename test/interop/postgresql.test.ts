@@ -71,18 +71,19 @@ describe('PostgreSQL through a tunnel, with pg', () => {
     await database.end()
   }
 
-  it('keeps working across restarts of sshd behind pool.listen, at the same address', async () => {
-    await using pool = startPool({ backoffMinMillis: 20, backoffMaxMillis: 100 })
-    const standing = await pool.listen(sshd.target, { to: { socketPath: postgres.socketPath }, listen: 'tcp' })
-    const { address } = standing
-    await survives(
-      'listened',
-      new pg.Pool({ ...address, user: postgres.user, database: 'postgres', max: 4, connectionTimeoutMillis: 10_000 }),
-    )
-    assert.deepEqual(standing.address, address)
-    assert.equal(pool.stats.opened, 1 + RESTARTS)
-    await until(() => pool.stats.leases === 0)
-  })
+  for (const transport of ['ssh2', 'openssh'] as const)
+    it(`keeps working across restarts of sshd behind pool.listen, at the same address (${transport})`, async () => {
+      await using pool = startPool({ transport, backoffMinMillis: 20, backoffMaxMillis: 100 })
+      const standing = await pool.listen(sshd.target, { to: { socketPath: postgres.socketPath }, listen: 'tcp' })
+      const { address } = standing
+      await survives(
+        `listened_${transport}`,
+        new pg.Pool({ ...address, user: postgres.user, database: 'postgres', max: 4, connectionTimeoutMillis: 10_000 }),
+      )
+      assert.deepEqual(standing.address, address)
+      assert.equal(pool.stats.opened, 1 + RESTARTS)
+      await until(() => pool.stats.leases === 0)
+    })
 
   it('keeps working across restarts of sshd with pool.socket as its stream', async () => {
     await using pool = startPool({ backoffMinMillis: 20, backoffMaxMillis: 100 })

@@ -92,6 +92,24 @@ describe('a standing endpoint', () => {
     assert.deepEqual([...new Set(words)], ['refused ERR_CIRCUIT_OPEN'])
   })
 
+  it('B86: that is closed while its host rests, or is being dialled, dials no more', async () => {
+    for (const when of ['waiting', 'dialling'] as const) {
+      await using pool = startPool({ backoffMinMillis: 20, backoffMaxMillis: 20 })
+      if (when === 'waiting') host.refuse()
+      else host.freeze()
+      const standing = await pool.listen(host.target, { to: to() }, { eager: true })
+      await until(() => (when === 'waiting' ? pool.stats.failed >= 2 : pool.stats.tunnels.opening === 1))
+      await standing.close()
+      await until(() => pool.stats.waiting === 0 && pool.stats.tunnels.opening === 0, { within: 5_000 })
+      const { failed, opened } = pool.stats
+      host.refuse(false)
+      host.thaw()
+      await until(() => pool.health(host.target).state === 'dormant')
+      await until(() => pool.stats.tunnels.draining === 0)
+      assert.deepEqual([pool.stats.failed, pool.stats.opened, pool.stats.tunnels.open], [failed, opened, 0])
+    }
+  })
+
   it('outlives that its destination would be forgotten, and the bar is not', async () => {
     await using pool = makeFastPool(20_000, { idleTimeoutMillis: 1_000_000 })
     const standing = await pool.listen(host.target, { to: to() })
