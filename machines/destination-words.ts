@@ -114,10 +114,12 @@ export const words = setup({
     outlive: raise({ type: 'life.over' }),
     expire: assign({ isOverdue: true }),
     /** It is not waited for any longer: neither as a claim's tunnel nor, when it ends, as a dial's failure. */
-    markStuck: assign(({ context, event }) => ({
-      stuck: [...without(context.stuck, generationOf(event)), generationOf(event)],
-      exclusive: without(context.exclusive, generationOf(event)),
-    })),
+    markStuck: assign(({ context, event }) => {
+      const generation = generationOf(event)
+      // What comes late, of one that has ended, must not count for ever.
+      const stuck = context.live.includes(generation) ? [...without(context.stuck, generation), generation] : context.stuck
+      return { stuck, exclusive: without(context.exclusive, generation) }
+    }),
     bury: assign(({ context, event }) => ({
       live: without(context.live, generationOf(event)),
       stuck: without(context.stuck, generationOf(event)),

@@ -17,6 +17,12 @@ async function stuckWorld(count: number): Promise<DestinationWorld> {
   return world
 }
 
+/** Three exclusive ones will not die. */
+function stickExclusives(world: DestinationWorld): void {
+  for (const generation of [91, 92, 93])
+    world.send({ type: 'exclusive.admitted', generation }, { type: 'tunnel.stuck', generation, code: undefined, wasOpen: true })
+}
+
 describe('destination machine: stuck tunnels', () => {
   it('dials its next generation beside them, up to three', async () => {
     const two = (await stuckWorld(2)).want()
@@ -66,7 +72,7 @@ describe('destination machine: stuck tunnels', () => {
     it(`makes no forced dial beside three of them while ${where}`, async () => {
       const world = await enter()
       const dials = world.admission.calls.length
-      for (const generation of [91, 92, 93]) world.send({ type: 'tunnel.stuck', generation, code: undefined, wasOpen: true })
+      stickExclusives(world)
       world.force().pass(1_000)
       assert.equal(world.admission.calls.length, dials)
       assert.equal(world.times('refuseStuck'), 1)
@@ -81,7 +87,7 @@ describe('destination machine: stuck tunnels', () => {
       [true, 'dormant'],
     ] as const) {
       const world = await servingWorld()
-      for (const generation of [91, 92, 93]) world.send({ type: 'tunnel.stuck', generation, code: undefined, wasOpen: true })
+      stickExclusives(world)
       assert.equal(world.retire(force).state, state)
       assert.equal(world.times('failSuccession'), 1)
       world.send({ type: 'exclusive.admitted', generation: 50 })

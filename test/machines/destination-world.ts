@@ -1,4 +1,4 @@
-import { type ActorRefFrom, createActor, fromCallback, SimulatedClock } from 'xstate'
+import { type ActorRefFrom, createActor, fromCallback, type InspectionEvent, SimulatedClock } from 'xstate'
 import { destinationMachine } from '../../machines/destination.ts'
 import type { Admission, DestinationEvent, DestinationInput, TunnelEvent, TunnelName } from '../../machines/events.ts'
 import { tunnelMachine } from '../../machines/tunnel.ts'
@@ -52,12 +52,17 @@ export class DestinationWorld {
   mayDialNow = true
   hasNoRoom = false
   isIdle = false
+  isKept = false
   /** Whether tunnels give everything back as soon as they are told to. */
   isReleasing = true
   readonly actor: ActorRefFrom<typeof destinationMachine>
   #generations = 0
 
-  constructor(times: Partial<DestinationInput['times']> = {}, hasJump = false) {
+  constructor(
+    times: Partial<DestinationInput['times']> = {},
+    hasJump = false,
+    inspect: (event: InspectionEvent) => void = () => {},
+  ) {
     const noting =
       (name: Noted) =>
       ({ event }: { event: DestinationEvent }) =>
@@ -76,10 +81,16 @@ export class DestinationWorld {
     const machine = destinationMachine.provide({
       actors: { tunnel, admission: this.admission.logic, jump: this.jump.logic },
       actions: Object.fromEntries(NOTED.map((name) => [name, noting(name)])),
-      guards: { mayDialNow: () => this.mayDialNow, hasNoRoom: () => this.hasNoRoom, isIdle: () => this.isIdle },
+      guards: {
+        mayDialNow: () => this.mayDialNow,
+        hasNoRoom: () => this.hasNoRoom,
+        isIdle: () => this.isIdle,
+        isKept: () => this.isKept,
+      },
     })
     this.actor = createActor(machine, {
       clock: this.clock,
+      inspect,
       input: { ...INPUT, hasJump, times: { ...INPUT.times, ...times } },
     })
     this.actor.subscribe({ error: () => {} })

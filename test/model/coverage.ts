@@ -52,3 +52,7 @@ export class Coverage {
     }
   }
 }
+
+/** Every state of a machine that has none within, as a path. */
+export const leavesOf = (machine: AnyStateMachine): string[] =>
+  nodesOf(machine.root as Node).flatMap((node) => (Object.keys(node.states).length === 0 ? [node.path.join('.')] : []))
