@@ -2,13 +2,22 @@ import type { ChannelSocket } from '../channels/socket.ts'
 import type { LeaseRecord } from './lease-record.ts'
 import type { Tunnel } from './tunnel.ts'
 
+/** So many takes right after a return are a habit. */
+const QUICK_TAKES = 8
+const LINGER_MILLIS = 10
+
 /** The leases that are out on one tunnel. Their count is kept here; the machine hears the edges. */
 export class TunnelLeases {
   readonly #tunnel: Tunnel
   readonly #out = new Set<LeaseRecord>()
   /** Sockets between two requests: no lease is on them, and they do not keep the tunnel from being closed. */
   readonly parked = new Set<ChannelSocket>()
-  #returning: NodeJS.Immediate | undefined
+  /** The machine has not heard yet that the last one is back. */
+  #isReturning = false
+  #lingering: unknown
+  #lastReturned = ''
+  #returnedAt = Number.NEGATIVE_INFINITY
+  #quickTakes = 0
 
   constructor(tunnel: Tunnel) {
     this.#tunnel = tunnel
@@ -25,8 +34,10 @@ export class TunnelLeases {
   /** Counts a lease, if the machine does. */
   grant(lease: LeaseRecord): boolean {
     if (!this.#tunnel.isOpen) return false
-    if (this.#out.size === 0 && this.#returning === undefined)
+    if (this.#out.size === 0 && !this.#isReturning) {
+      this.#quickTakes = lease.takenAt - this.#returnedAt < LINGER_MILLIS ? this.#quickTakes + 1 : 0
       this.#tunnel.tell({ type: 'lease.taken', generation: this.#tunnel.generation, lease: lease.id })
+    }
     if (this.#tunnel.snapshot()?.context.isLeased !== true) return false
     this.#out.add(lease)
     this.#tunnel.parts.idle.delete(this.#tunnel)
@@ -41,7 +52,10 @@ export class TunnelLeases {
     const { facts, tally, hold, clock, room } = this.#tunnel.parts
     const named = { generation: this.#tunnel.generation, lease: lease.id }
     if (fault !== undefined) this.#tunnel.tell({ type: 'lease.faulted', ...named })
-    if (this.#out.size === 0) this.#returnLast(named)
+    if (this.#out.size === 0) {
+      this.#lastReturned = lease.id
+      this.#returnLast(clock.now())
+    }
     // Those that are left may be held by dials that wait for room.
     else if (room.waiting > 0) room.makeRoom()
     if (lease.isJump) return
@@ -53,24 +67,44 @@ export class TunnelLeases {
   }
 
   /**
-   * The machine hears of 1→0 once the turn of the event loop is over and nobody has taken a lease again: a server that checks host after host
-   * takes and returns many in one turn, and two transitions each would be most of what that costs.
+   * The machine hears of 1→0 once the turn of the event loop is over and nobody has taken a lease again; when takes follow returns quickly, once
+   * nobody has for a while. A server that makes check after check would pay for two transitions with each, and they are most of what that costs.
    */
-  #returnLast(named: { generation: number; lease: string }): void {
-    this.#returning ??= setImmediate(() => {
-      this.#returning = undefined
-      if (this.#out.size > 0) return
-      this.#tunnel.tell({ type: 'lease.returned', ...named })
-      if (!this.#tunnel.isOpen) return
-      this.#tunnel.parts.idle.add(this.#tunnel)
-      if (this.#tunnel.parts.room.waiting > 0) this.#tunnel.parts.room.makeRoom()
-    })
+  #returnLast(now: number): void {
+    this.#returnedAt = now
+    if (this.#isReturning) return
+    this.#isReturning = true
+    const { clock, room } = this.#tunnel.parts
+    if (this.#quickTakes < QUICK_TAKES || room.waiting > 0 || !this.#tunnel.isOpen) setImmediate(this.#tellReturned)
+    else this.#lingering = clock.setTimeout(this.#linger, LINGER_MILLIS)
+  }
+
+  readonly #linger = (): void => {
+    const { clock } = this.#tunnel.parts
+    this.#lingering = undefined
+    if (this.#out.size > 0 || clock.now() - this.#returnedAt >= LINGER_MILLIS) this.#tellReturned()
+    else this.#lingering = clock.setTimeout(this.#linger, LINGER_MILLIS)
+  }
+
+  readonly #tellReturned = (): void => {
+    this.#isReturning = false
+    if (this.#out.size > 0) return
+    const { generation, parts } = this.#tunnel
+    this.#tunnel.tell({ type: 'lease.returned', generation, lease: this.#lastReturned })
+    if (!this.#tunnel.isOpen) return
+    parts.idle.add(this.#tunnel)
+    if (parts.room.waiting > 0) parts.room.makeRoom()
   }
 
   /** The tunnel is not lent any more: what is parked goes first; those whose lease is out may look for another. */
   tellDraining(): void {
     for (const socket of [...this.parked]) socket.destroy()
     for (const lease of this.#out) lease.onDraining?.()
+    // It drains until it has heard that all are back.
+    if (this.#lingering === undefined) return
+    this.#tunnel.parts.clock.clearTimeout(this.#lingering)
+    this.#lingering = undefined
+    setImmediate(this.#tellReturned)
   }
 
   /** The leases that are still out end with the tunnel's reason. */
