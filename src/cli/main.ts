@@ -5,6 +5,7 @@ import { addDemo } from './demo/command.ts'
 import { addDoctor } from './doctor/command.ts'
 import { addSweep } from './sweep/command.ts'
 import { addUp } from './up/command.ts'
+import { addWatch } from './watch/command.ts'
 
 const { stdout, stderr } = process
 const isLive = stdout.isTTY === true
@@ -29,5 +30,6 @@ addDemo(program, terminal)
 addDoctor(program, terminal)
 addSweep(program, terminal)
 addUp(program, terminal)
+addWatch(program, terminal)
 for (const command of program.commands) command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
 await program.parseAsync()
