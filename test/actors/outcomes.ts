@@ -30,6 +30,11 @@ export class Outcomes {
     return value
   }
 
+  /** Lets time pass. */
+  async pass(millis: number): Promise<void> {
+    await new Promise<void>((resolve) => void this.#clock.setTimeout(resolve, millis))
+  }
+
   /** Waits for something that need not come about. */
   async fact(what: string, is: () => boolean): Promise<void> {
     const until = this.#clock.now() + FACT_MILLIS

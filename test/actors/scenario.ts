@@ -3,14 +3,20 @@ import { text } from 'node:stream/consumers'
 import type { Lease } from '../../src/api/lease.ts'
 import type { Pool } from '../../src/pool.ts'
 import type { FleetHost } from '../../src/testing/index.ts'
+import { jumpOver } from '../pool/chain.ts'
 import type { Outcomes } from './outcomes.ts'
 import type { Stubborn } from './stubborn.ts'
+
+/** How long a tunnel lives in `playSlow`. */
+export const LIFETIME_MILLIS = 30_000
 
 /** What a scenario is played on: a host that is a victim, and one beside it. */
 export interface Stage {
   readonly pool: Pool
   readonly victim: FleetHost
   readonly other: FleetHost
+  /** Like the victim nobody else's, and whole. */
+  readonly jump: FleetHost
   readonly outcomes: Outcomes
   readonly stubborn: Stubborn
 }
@@ -142,5 +148,58 @@ export async function playRough({ pool, victim, other, outcomes, stubborn }: Sta
   )
   pool.reset(target)
   await outcomes.of('exclusive acquire of another key', pool.acquire(target, { exclusive: true, timeoutMillis: 5_000 }))
+  await check(pool, other)
+}
+
+/** What only minutes bring about, and a jump. The pool has one place to dial in. */
+export async function playSlow({ pool, victim, other, jump, outcomes }: Stage): Promise<void> {
+  const { target } = victim
+
+  // A login is refused once more when the first refusal is a minute old.
+  victim.rejectAuth()
+  await outcomes.of('acquire while it lets nobody in', pool.acquire(target))
+  await outcomes.pass(61_000)
+  await outcomes.of('acquire a minute later', pool.acquire(target, { whenResting: 'dial' }))
+  await outcomes.of('acquire two minutes later', pool.acquire(target, { whenResting: 'dial' }))
+  victim.rejectAuth(false)
+  pool.reset(target)
+  await check(pool, other)
+
+  // A tunnel outlives its time because no successor opens; retired by force meanwhile.
+  const lease = await outcomes.of('acquire for long', pool.acquire(target))
+  victim.refuse()
+  await outcomes.pass(3 * LIFETIME_MILLIS)
+  await outcomes.of('forced retire', Promise.all([pool.retire(target), pool.retire(target, { force: true })]))
+  lease?.release()
+  victim.refuse(false)
+  pool.reset(target)
+
+  // Its jump is lost under the dial; then it is lost, and then drains, while others dial.
+  const behind = { ...target, jumps: [jumpOver(jump.target)] }
+  for (const [what, end] of [
+    ['is lost', () => jump.sever()],
+    ['drains', () => void outcomes.of('retire of the jump', pool.retire(jump.target, { force: true }))],
+  ] as const) {
+    const through = await outcomes.of('acquire of the jump', pool.acquire(jump.target))
+    victim.freeze()
+    const blocking = outcomes.of('acquire that takes the place', pool.acquire(target, { whenResting: 'dial' }))
+    await outcomes.fact('it dials', () => pool.stats.tunnels.opening > 0)
+    const queued = outcomes.of(`acquire behind a jump that ${what}`, pool.acquire(behind, { whenResting: 'dial' }))
+    await outcomes.pass(1_000)
+    end()
+    await outcomes.pass(1_000)
+    victim.thaw()
+    for (const one of [await blocking, await queued, through]) one?.release()
+  }
+  victim.freeze()
+  const dialled = outcomes.of('acquire behind a jump', pool.acquire(behind, { whenResting: 'dial' }))
+  await outcomes.fact('it dials', () => pool.stats.tunnels.opening > 0)
+  jump.sever()
+  await outcomes.pass(1_000)
+  victim.thaw()
+  ;(await dialled)?.release()
+
+  // Nobody comes any more.
+  await outcomes.pass(800_000)
   await check(pool, other)
 }

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
+import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { typescript } from './child.ts'
 
-const MOCHA = fileURLToPath(new URL('../../node_modules/mocha/lib/cli/cli.js', import.meta.url))
+// By its real path, or it takes itself for a module that somebody imports.
+const MOCHA = realpathSync(fileURLToPath(new URL('../../node_modules/mocha/lib/cli/cli.js', import.meta.url)))
 const HOOKS = fileURLToPath(new URL('hooks.ts', import.meta.url))
 
 /** Runs mocha with our hooks, and nothing else of our configuration, on files of this folder. */
