@@ -2,11 +2,12 @@ import type { Socket } from 'node:net'
 import type { Remote } from '../api/forward.ts'
 import type { TunnelError } from '../errors.ts'
 import type { ResolvedForward } from '../options/forward.ts'
+import { reset } from '../owners/reset.ts'
 import type { Ground, Listening } from './ground.ts'
 import { listenHere } from './listener.ts'
 import { negotiate } from './socks/negotiate.ts'
 import { REPLY, reply, replyFor } from './socks/protocol.ts'
-import { reset, splice } from './splice.ts'
+import { splice } from './splice.ts'
 
 /** A dynamic forward, checked. */
 export type Dynamic = Extract<ResolvedForward, { kind: 'dynamic' }>

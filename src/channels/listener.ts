@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import type { ResolvedListen } from '../options/forward.ts'
 import { type BindAddress, type OwnedListener, ownListener } from '../owners/listener.ts'
+import { reset } from '../owners/reset.ts'
 import { removeStaleSocket } from '../owners/stale-socket.ts'
 import type { Ground, Listening } from './ground.ts'
-import { reset } from './splice.ts'
 
 interface Place {
   readonly address: BindAddress

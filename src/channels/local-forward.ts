@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
 import type { TunnelError } from '../errors.ts'
 import type { ResolvedForward } from '../options/forward.ts'
+import { reset } from '../owners/reset.ts'
 import { remoteName } from '../remote.ts'
 import type { Ground, Listening } from './ground.ts'
 import { listenHere } from './listener.ts'
-import { reset, splice } from './splice.ts'
+import { splice } from './splice.ts'
 
 /** A local forward, checked. */
 export type Local = Extract<ResolvedForward, { kind: 'local' }>

@@ -1,13 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-
-/** Cuts a client off so that it cannot take the cut for an end of data: reset on TCP; on a unix socket its unread bytes make it one. */
-export function reset(client: Socket): void {
-  // Node throws ERR_INVALID_HANDLE_TYPE for a unix socket; and libuv does not reset one whose end is under way, whose handle Node 20 then loses.
-  const isEnding = client.writableEnded && !client.writableFinished
-  if (client.remoteAddress === undefined || isEnding) client.destroy()
-  else client.resetAndDestroy()
-}
+import { reset } from '../owners/reset.ts'
 
 /**
  * Joins a client's socket and a channel until both have ended: each half-close is passed on, back-pressure holds both ways, and when either

@@ -2,6 +2,7 @@ import { connect, isIPv6, type Socket } from 'node:net'
 import { onAbort } from '../aborts.ts'
 import { TunnelError, type TunnelErrorCode } from '../errors.ts'
 import { lookupAll } from './lookup.ts'
+import { reset } from './reset.ts'
 import type { Held, Scope } from './scope.ts'
 
 /** Between one address and the next (RFC 8305, section 5); the earlier attempts go on. */
@@ -48,7 +49,12 @@ function attempt(address: string, request: TcpRequest): OwnedSocket {
   const label = `tcp ${isIPv6(address) ? `[${address}]` : address}:${request.port}`
   // The entry comes first; until the line after it there is nothing to free.
   let socket: Socket | undefined
-  const held = request.scope.hold('socket', label, { force: () => socket?.destroy() })
+  // Whoever half-closes could take its end for an end of data.
+  const force = (): void => {
+    if (socket !== undefined && request.allowHalfOpen === true) reset(socket)
+    else socket?.destroy()
+  }
+  const held = request.scope.hold('socket', label, { force })
   // An idle tunnel does not hold the process; what is owed to the user does, elsewhere.
   socket = connect({ host: address, port: request.port, noDelay: true, allowHalfOpen: request.allowHalfOpen === true }).unref()
   socket.on('error', () => {
