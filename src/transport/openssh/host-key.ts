@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { TunnelError } from '../../errors.ts'
 import { codeOf } from '../../owners/directory/disk-error.ts'
 import type { HostKeyExpectation } from '../../trust/trust.ts'
@@ -33,7 +33,6 @@ export class HostKey {
 
   /** Why ssh's failure is really one of the host's key, if it is: nobody should look for a login that fails at the wrong host. */
   async objection(): Promise<TunnelError | undefined> {
-    if ((await this.#shown().catch(() => undefined)) === undefined) return undefined
     return await this.good().then(
       () => undefined,
       (error) => (TunnelError.is(error) && error.code === 'ERR_HOST_KEY' ? error : undefined),
@@ -41,7 +40,7 @@ export class HostKey {
   }
 
   async #judge(): Promise<Buffer> {
-    const key = await this.#shown()
+    const key = this.#shown()
     if (key === undefined)
       throw new TunnelError('ERR_LOCAL_LIMIT', 'ssh could not write down which key the host has shown: the disk may be full', {
         phase: 'hostkey',
@@ -50,9 +49,10 @@ export class HostKey {
     return key
   }
 
-  async #shown(): Promise<Buffer | undefined> {
+  /** A line in a directory of ours, while ssh waits: not by way of the thread pool. */
+  #shown(): Buffer | undefined {
     try {
-      const base64 = LINE.exec(await readFile(this.#path, 'latin1'))?.[1]
+      const base64 = LINE.exec(readFileSync(this.#path, 'latin1'))?.[1]
       return base64 === undefined ? undefined : Buffer.from(base64, 'base64')
     } catch (cause) {
       const code = codeOf(cause) === 'EMFILE' || codeOf(cause) === 'ENFILE' ? 'ERR_LOCAL_LIMIT' : 'ERR_RUNTIME_DIRECTORY'

@@ -55,17 +55,22 @@ async function credentialsOf(ssh2: Ssh2, identity: ResolvedIdentity, dial: Dial)
   }
 }
 
+/** What the identities that are known beforehand have to offer. */
+export type Prepared = ReadonlyMap<ResolvedIdentity, readonly Credential[]>
+
 /** Reads and parses every key that is known beforehand, so that a bad one fails before ssh is started. Rejects with `ERR_KEY_FORMAT` or `ERR_LOCAL_LIMIT`. */
-export async function checkIdentities(ssh2: Ssh2, { target, signal }: Dial): Promise<void> {
+export async function prepareIdentities(ssh2: Ssh2, { target, signal }: Dial): Promise<Prepared> {
+  const prepared = new Map<ResolvedIdentity, readonly Credential[]>()
   for (const identity of target.identities)
-    if (identity.kind === 'path' || identity.kind === 'key') await fromKey(ssh2, identity, signal)
+    if (identity.kind === 'path' || identity.kind === 'key') prepared.set(identity, await fromKey(ssh2, identity, signal))
+  return prepared
 }
 
 /** Everything the target's identities have to offer, in their order and each key once. Rejects as the first of them does that is no use. */
-export async function credentials(ssh2: Ssh2, dial: Dial): Promise<readonly Credential[]> {
+export async function credentials(ssh2: Ssh2, dial: Dial, prepared: Prepared): Promise<readonly Credential[]> {
   const found = new Map<string, Credential>()
   for (const identity of dial.target.identities)
-    for (const credential of await credentialsOf(ssh2, identity, dial)) {
+    for (const credential of prepared.get(identity) ?? (await credentialsOf(ssh2, identity, dial))) {
       const name = credential.blob.toString('base64')
       if (!found.has(name)) found.set(name, credential)
     }

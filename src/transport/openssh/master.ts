@@ -14,7 +14,7 @@ import { exitError } from './classify.ts'
 import { aliasFor, configText, type JumpBy, NAMES } from './config.ts'
 import { givenConfig } from './given-config.ts'
 import { HostKey } from './host-key.ts'
-import { checkIdentities, credentials } from './identities.ts'
+import { credentials, prepareIdentities } from './identities.ts'
 import type { Programs } from './programs.ts'
 
 /** An ssh that has logged in, at a host whose key is good, and listens on its control socket. */
@@ -65,7 +65,7 @@ export async function startMaster(given: Dial, programs: Programs): Promise<Mast
   try {
     given.signal.throwIfAborted()
     const ssh2 = await loadSsh2()
-    await checkIdentities(ssh2, dial)
+    const prepared = await prepareIdentities(ssh2, dial)
     const expected = await unlessAborted(dial.trust.expect(target, dial.signal), dial.signal)
     const file = target.openssh?.configFile
     const config = configText({
@@ -91,7 +91,7 @@ export async function startMaster(given: Dial, programs: Programs): Promise<Mast
       user: target.user,
       hostKey: () => hostKey.good(),
       credentials: () => {
-        offered ??= credentials(ssh2, dial)
+        offered ??= credentials(ssh2, dial, prepared)
         return offered
       },
       asked: () => enter('auth'),
