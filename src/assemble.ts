@@ -50,7 +50,9 @@ export function assemble(given: PoolOptions | undefined, { clock = systemClock, 
   const stalled: Parts['stalled'] = new Map()
   room.evict = evictor({ idle, stalled })
   const nextLease = counter()
+  const owner = { answer: () => '' }
   const parts: Parts = {
+    owner,
     options,
     clock,
     ledger,
@@ -63,7 +65,7 @@ export function assemble(given: PoolOptions | undefined, { clock = systemClock, 
     tally: new Tally(),
     trust: lazyTrust(),
     buffered: new Buffered(options.maxBufferedBytes),
-    directories: lazyDirectories({ base: options.runtimeDirectory, scope, clock }),
+    directories: lazyDirectories({ base: options.runtimeDirectory, scope, clock, answer: () => owner.answer() }),
     transports: { ssh2: transport ?? lazySsh2, openssh: transport ?? lazyOpenssh({ sshPath: options.sshPath }) },
     idle,
     stalled,

@@ -9,3 +9,7 @@ export function shown(text: string, longest = LONGEST): string {
     .trim()
   return clean.length <= longest && text.length <= 2 * longest ? clean : `${clean.slice(0, longest)}…`
 }
+
+/** A path as its last name: where things lie is nobody's business who only watches. */
+export const withoutFolders = (text: string): string =>
+  shown(text, 120).replace(/(?:\.{0,2}|~)(?:\/[^\s/()]+)+(?=\/[^\s/()])/g, '…')

@@ -143,6 +143,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/options/nearest.ts',
     'src/testing/index.ts',
     'src/sweep.ts',
+    'src/report.ts',
+    'type src/observe/shown-report.ts',
     'src/owners/child/tell-systemd.ts',
     'src/monitor/monitor.ts',
     'src/observe/inspector/index.ts',
@@ -150,6 +152,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'type src/api/',
   ],
   // What pools of other processes have left, and what one would meet here: without a pool.
+  'src/report.ts': [...LEAVES, 'src/owners/', 'type src/observe/shown-report.ts'],
   'src/sweep.ts': [...LEAVES, 'src/owners/', 'src/actors/hold.ts'],
   'src/doctor/': [...LEAVES, 'src/doctor/', 'src/owners/', 'src/sweep.ts', 'src/trust/line.ts'],
   'src/testing/': ['node:', 'ssh2', 'tmp', 'src/testing/', 'src/errors.ts', 'type src/api/'],

@@ -19,6 +19,8 @@ import type { Tunnel } from './tunnel.ts'
 /** What all tunnels of one pool share. */
 export interface Parts {
   readonly options: ResolvedPoolOptions
+  /** What its owner socket says to who asks. */
+  readonly owner: { answer: () => string }
   readonly clock: Clock
   readonly ledger: Ledger
   readonly limits: DialLimits

@@ -4,11 +4,13 @@ import type { TunnelPool } from '../api/pool.ts'
 import type { Assembly } from '../assemble.ts'
 import { TunnelError } from '../errors.ts'
 import { Inspector } from '../observe/inspect.ts'
+import { shownReport } from '../observe/shown-report.ts'
 import type { Scope } from '../owners/scope.ts'
 import { quietly } from '../wait.ts'
 import { contained, onEnd } from './contain.ts'
 import type { Parts } from './parts.ts'
 import { type MachineChanges, Registry } from './registry.ts'
+import { reportOf } from './report.ts'
 import { closeOnSignals } from './signals.ts'
 import { Standings } from './standing/standings.ts'
 import { SweepOnce } from './sweep-once.ts'
@@ -55,6 +57,7 @@ export class PoolLife {
       }
       onEnd(this.#actor, { ended: end, broken: () => quietly(this.#rescue().then(end)) })
     })
+    parts.owner.answer = () => shownReport(reportOf(this.registry.all()), parts.tally.snapshot())
     this.#actor.start()
   }
 

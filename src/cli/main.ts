@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { addCheck, type Terminal } from './check/command.ts'
 import { addDemo } from './demo/command.ts'
 import { addDoctor } from './doctor/command.ts'
+import { addReport } from './report/command.ts'
 import { addSweep } from './sweep/command.ts'
 import { addUp } from './up/command.ts'
 import { addWatch } from './watch/command.ts'
@@ -28,6 +29,7 @@ program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
 addCheck(program, terminal)
 addDemo(program, terminal)
 addDoctor(program, terminal)
+addReport(program, terminal)
 addSweep(program, terminal)
 addUp(program, terminal)
 addWatch(program, terminal)

@@ -1,7 +1,8 @@
 import type { TunnelPool } from '../../api/pool.ts'
 import type { InspectedEvent, PoolFacts } from '../../api/report.ts'
+import { withoutFolders } from '../../shown.ts'
 import { Leases } from './leases.ts'
-import { statePath, withoutFolders } from './projection.ts'
+import { statePath } from './projection.ts'
 import type { ShownDestination, ShownStep } from './wire.ts'
 
 /** Steps kept of each destination. */

@@ -1,6 +1,6 @@
 import type { LedgerEntry, PoolFacts } from '../../api/report.ts'
 import type { TunnelErrorCode } from '../../errors.ts'
-import { shown } from '../../shown.ts'
+import { withoutFolders } from '../../shown.ts'
 import type { ShownFact } from './wire.ts'
 
 /** The facts that are kept while nobody looks: a few in each life of a tunnel, none per lease or check. */
@@ -24,10 +24,6 @@ type Told = Partial<
     error: { code: TunnelErrorCode; phase?: string | undefined; hop?: string | undefined }
   }
 >
-
-/** A path as its last name: where things lie is nobody's business who only watches. */
-export const withoutFolders = (text: string): string =>
-  shown(text, 120).replace(/(?:\.{0,2}|~)(?:\/[^\s/()]+)+(?=\/[^\s/()])/g, '…')
 
 /** A fact by its allow-listed fields. Of an error: its code, phase and hop, never its message. */
 export function shownFact(name: (typeof KEPT)[number], fact: PoolFacts[(typeof KEPT)[number]], at: number): ShownFact {

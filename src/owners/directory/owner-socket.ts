@@ -1,23 +1,38 @@
 import { chmodSync, linkSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import type { Held, Scope } from '../scope.ts'
 import type { OwnedDirectory } from './directory.ts'
 
 /** The socket's name in the pool's directory. */
 export const OWNER = 'owner'
 
+/** Longest answer, and longest wait for whoever asked to take it. */
+const MOST_BYTES = 1_048_576
+const PATIENCE_MILLIS = 5_000
+const MOST_CONNECTIONS = 32
+
+/** What a pool says of itself to whoever asks, in one line; it is told nothing and asked nothing in return. */
+export type Answer = () => string
+
 /**
- * What tells others that the pool lives, also while its process is stopped or busy: the kernel accepts for it. Never holds the
- * process.
+ * What tells others that the pool lives, also while its process is stopped or busy: the kernel accepts for it. Whoever stays connected (its
+ * user or root: 0600) is given one bounded answer, and nothing he says is read. Never holds the process.
  */
 export class OwnerSocket {
-  readonly #server = createServer((connection) => {
-    connection.on('error', () => {})
-    connection.destroy()
-  })
+  readonly #server: Server
   readonly #held: Held
 
-  constructor(scope: Scope) {
+  constructor(scope: Scope, answer?: Answer) {
+    this.#server = createServer((connection) => {
+      const held = scope.hold('socket', 'who asks the owner', { force: () => void connection.destroy() })
+      connection.once('close', () => held.strike())
+      connection.on('error', () => {})
+      connection.unref()
+      if (answer === undefined) connection.destroy()
+      // Most only knock, and are gone by the next turn.
+      else setImmediate(() => tell(connection, answer))
+    })
+    this.#server.maxConnections = MOST_CONNECTIONS
     // It answers until the directory is gone, which is newer and so goes first: whoever owns both closes it then.
     this.#held = scope.hold('listener', 'owner socket', { force: () => {} })
     // A connection that could not be accepted was somebody's question whether we live; they ask again.
@@ -51,4 +66,11 @@ export class OwnerSocket {
       this.#server.listen({ path, exclusive: true })
     })
   }
+}
+
+function tell(connection: Socket, answer: Answer): void {
+  if (connection.destroyed) return
+  const text = answer()
+  connection.setTimeout(PATIENCE_MILLIS, () => void connection.destroy())
+  connection.end(text.length > MOST_BYTES ? '' : `${text}\n`, () => void connection.destroySoon())
 }

@@ -6,7 +6,7 @@ import type { Scope } from '../scope.ts'
 import { writeBorn } from './born.ts'
 import { type Making, OwnedDirectory } from './directory.ts'
 import { poolPrefix } from './names.ts'
-import { OWNER, OwnerSocket } from './owner-socket.ts'
+import { type Answer, OWNER, OwnerSocket } from './owner-socket.ts'
 import { Reserve } from './reserve.ts'
 import { Touch } from './touch.ts'
 
@@ -19,8 +19,8 @@ export class PoolDirectory {
   #touch: Touch | undefined
 
   /** Makes all of it, or takes back what was made and rejects with what the system says. */
-  static async make(place: string, scope: Scope, clock: Clock, mkdir: typeof dirSync): Promise<PoolDirectory> {
-    const socket = new OwnerSocket(scope)
+  static async make(place: string, scope: Scope, clock: Clock, mkdir: typeof dirSync, answer?: Answer): Promise<PoolDirectory> {
+    const socket = new OwnerSocket(scope, answer)
     const reserve = new Reserve(scope)
     let made: PoolDirectory | undefined
     try {

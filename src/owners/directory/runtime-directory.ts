@@ -4,6 +4,7 @@ import { load } from '../load.ts'
 import type { Scope } from '../scope.ts'
 import type { OwnedDirectory } from './directory.ts'
 import { diskError } from './disk-error.ts'
+import type { Answer } from './owner-socket.ts'
 import { checkPlaceLength } from './path-length.ts'
 import { findPlace } from './place.ts'
 import { PoolDirectory } from './pool-directory.ts'
@@ -17,13 +18,25 @@ export class RuntimeDirectory {
   readonly #base: string | undefined
   readonly #scope: Scope
   readonly #clock: Clock
+  readonly #answer: Answer | undefined
   /** Each shared by all who ask meanwhile. */
   #place: Promise<string> | undefined
   #making: Promise<PoolDirectory> | undefined
   #path: string | undefined
 
-  /** `base`: the option runtimeDirectory. `scope`: the pool's own. */
-  constructor({ base, scope, clock }: { base: string | undefined; scope: Scope; clock: Clock }) {
+  /** `base`: the option runtimeDirectory. `scope`: the pool's own. `answer`: what its owner socket says. */
+  constructor({
+    base,
+    scope,
+    clock,
+    answer,
+  }: {
+    base: string | undefined
+    scope: Scope
+    clock: Clock
+    answer?: Answer | undefined
+  }) {
+    this.#answer = answer
     this.#base = base
     this.#scope = scope
     this.#clock = clock
@@ -80,7 +93,7 @@ export class RuntimeDirectory {
   async #make(place: string): Promise<PoolDirectory> {
     const { default: tmp } = await load(() => import('tmp'))
     if (this.#scope.isReleasing) throw closed()
-    const pool = await PoolDirectory.make(place, this.#scope, this.#clock, tmp.dirSync)
+    const pool = await PoolDirectory.make(place, this.#scope, this.#clock, tmp.dirSync, this.#answer)
     this.#path = pool.path
     return pool
   }
