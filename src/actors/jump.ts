@@ -76,7 +76,7 @@ export class Jump implements Hop {
     const stream: ChannelSocket = new ChannelSocket({
       // What the kernel would say is known to the hop alone.
       remoteAddress: undefined,
-      open: (ending) => up.openChannel(to, { signal: ending, timeoutMillis: Number.POSITIVE_INFINITY }),
+      open: (ending) => up.openChannel(to, { signal: ending, timeoutMillis: Number.POSITIVE_INFINITY, isCarrier: true }),
     })
     this.#streams.add(stream)
     stream.once('close', () => this.#streams.delete(stream))

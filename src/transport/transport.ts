@@ -68,6 +68,12 @@ export interface Bounds {
   readonly timeoutMillis: number
 }
 
+/** How a channel is opened. */
+export interface Opening extends Bounds {
+  /** It carries the connection of another tunnel. What lies unread in it is bounded by its window, and must not hold the other tunnels behind the same jump. */
+  readonly isCarrier?: boolean | undefined
+}
+
 /** What to run and how much of its output to keep. */
 export interface Run extends Bounds {
   readonly input: string | Uint8Array | undefined
@@ -107,7 +113,7 @@ export interface Connection {
    * loss as its error; it never ends as if all had been read.
    * Rejects with `ERR_CHANNEL_REFUSED`, `ERR_PROHIBITED` (the server's reason), `ERR_CHANNEL_TIMEOUT`, `ERR_ABORTED` or `ERR_LOST`.
    */
-  openChannel(to: Remote, bounds: Bounds): Promise<Duplex>
+  openChannel(to: Remote, opening: Opening): Promise<Duplex>
   /**
    * Has the server listen, and calls back for each connection that comes in there. It ends with the connection.
    * Rejects with `ERR_FORWARD_FAILED`, `ERR_PROHIBITED`, `ERR_CHANNEL_TIMEOUT`, `ERR_ABORTED` or `ERR_LOST`.

@@ -10,7 +10,7 @@ import { quietly } from '../../wait.ts'
 import { collect, type Exit, noExit, watchExit } from '../exec.ts'
 import { keepAlive } from '../keepalive.ts'
 import { Reading } from '../reading.ts'
-import type { Arrival, Bounds, Connection, Dial, ReverseListener, Run } from '../transport.ts'
+import type { Arrival, Bounds, Connection, Dial, Opening, ReverseListener, Run } from '../transport.ts'
 import { OwnedChannel } from './channel.ts'
 import { channelError, lossError } from './classify.ts'
 import { abandonChannel, lastAsked, signalSession } from './insides.ts'
@@ -103,7 +103,7 @@ export class Ssh2Connection implements Connection {
     this.#reading.decide()
   }
 
-  async openChannel(to: Remote, bounds: Bounds): Promise<Duplex> {
+  async openChannel(to: Remote, bounds: Opening): Promise<Duplex> {
     const ask: Ask =
       'socketPath' in to
         ? (answer) => this.#client.openssh_forwardOutStreamLocal(to.socketPath, answer)
@@ -169,7 +169,7 @@ export class Ssh2Connection implements Connection {
     }
   }
 
-  async #open(label: string, ask: Ask, bounds: Bounds): Promise<OwnedChannel> {
+  async #open(label: string, ask: Ask, bounds: Opening): Promise<OwnedChannel> {
     let owned: OwnedChannel | undefined
     let id: number | undefined
     let isGivenUp = false
@@ -180,7 +180,7 @@ export class Ssh2Connection implements Connection {
           ask((error, stream) => {
             if (isGivenUp) return
             if (error !== undefined) return fail(this.error ?? channelError(error, label))
-            owned = this.#own(stream, held)
+            owned = this.#own(stream, held, bounds.isCarrier)
             return settle(owned)
           })
           id = lastAsked(this.#client)
@@ -204,9 +204,9 @@ export class Ssh2Connection implements Connection {
     }
   }
 
-  #own(stream: ClientChannel, held: Held): OwnedChannel {
+  #own(stream: ClientChannel, held: Held, isCarrier = false): OwnedChannel {
     const owned = new OwnedChannel(stream, held, {
-      unread: (bytes) => this.#reading.count(bytes),
+      unread: (bytes) => (isCarrier ? this.#dial.buffered.add(bytes) : this.#reading.count(bytes)),
       gone: () => this.#channels.delete(stream),
     })
     this.#channels.set(stream, owned)
