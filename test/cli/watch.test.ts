@@ -36,7 +36,7 @@ targets:
   after(() => Promise.all([command.remove(), sshd.close(), origin.close(), rm(directory, { recursive: true, force: true })]))
 
   it('tells who turns healthy or not, in lines, and ends with 1 by a signal', async () => {
-    const program = command.start({}, 'watch', file, '--interval', '0.2')
+    const program = command.start({}, 'watch', file, '--interval', '0.3', '--timeout', '5')
     try {
       const said = new Set<string>()
       while (said.size < 3) {
@@ -58,12 +58,7 @@ targets:
     const { code, stdout, stderr } = await command.run(
       'watch',
       ...args,
-      '--interval',
-      '0.2',
-      '--seconds',
-      '2',
-      '--json',
-      '--plain',
+      ...['--interval', '0.2', '--timeout', '5', '--seconds', '3', '--json'],
     )
     assert.equal(code, 0, stderr)
     const facts = stdout
