@@ -125,6 +125,29 @@ describe('a standing endpoint', () => {
     await pool.close()
   })
 
+  it('keeps the bar of its destination, for as long as nobody resets it', async () => {
+    const never = Number.POSITIVE_INFINITY
+    const patient = {
+      openTimeoutMillis: never,
+      acquireTimeoutMillis: never,
+      keepAliveIntervalMillis: never,
+      channelTimeoutMillis: never,
+    }
+    await using pool = makeFastPool(20_000, patient)
+    host.rotateHostKey()
+    const standing = await pool.listen(host.target, { to: to() })
+    assert.match(await say(standing.address), /ECONNRESET|EPIPE/)
+    await until(() => standing.state === 'barred')
+    // 300 s until it may be tried again and 600 s until it would be forgotten, five times.
+    const began = performance.now()
+    await until(() => performance.now() - began > 225)
+    assert.deepEqual([standing.state, pool.health(host.target).state], ['barred', 'barred'])
+    pool.reset(host.target)
+    await until(() => standing.state === 'dormant')
+    await standing.close()
+    await pool.close()
+  })
+
   it('lets go on what it carries when it is closed, and is closed once, however often', async () => {
     await using pool = startPool()
     const standing = await pool.listen(host.target, { to: to() })

@@ -67,6 +67,16 @@ for (const transport of ['ssh2', 'openssh'] as const) {
       assert.deepEqual([words, pool.stats.lost], [[], 0])
     })
 
+    it('makes way for the next tunnel where there is room for one only', async () => {
+      await using pool = startPool({ transport, ...fast, maxTunnels: 1, drainTimeoutMillis: 60_000 })
+      const standing = await pool.listen(sshd.target, { remote: { port: 0 }, to: { port: server.port } })
+      const { address } = standing
+      const words = told(standing)
+      await pool.retire(sshd.target)
+      await until(() => pool.stats.opened === 2 && standing.state === 'up', { within: 5_000 })
+      assert.deepEqual([await say(address), standing.address, words], ['hello', address, ['down', 'up']])
+    })
+
     it('B78: listens on a unix socket again where a dead connection has left one, and leaves none when it is closed', async () => {
       await using pool = startPool({ transport, ...fast })
       const remote = { socketPath: join(directory, 's') }

@@ -116,8 +116,12 @@ export class Keeper {
       given = undefined
       await ends
       if (lease.refusal !== undefined) this.#fail(lease.refusal)
-      // A tunnel on which the server still listens is left when it listens on the next.
+      // A tunnel on which the server still listens is left when it listens on the next, unless that one waits for the place of this one.
       if (this.#reverse?.holds(lease) !== true) lease.release(undefined)
+      else if (!signal.aborted && this.#site.registry.find(this.#site.target)?.state !== 'serving') {
+        this.#set(false)
+        await this.#reverse.leave()
+      }
     }
   }
 
