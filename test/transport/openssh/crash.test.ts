@@ -46,7 +46,7 @@ describe('openssh: a process that is killed', () => {
     })
   const endAll = async () => {
     for (const { pid } of left()) process.kill(pid, 'SIGKILL')
-    await until(() => left().length === 0)
+    await until(() => left().length === 0, { within: 8_000 })
   }
   const start = (...words: string[]) => {
     const args = [...typescript, FIXTURE, base, JSON.stringify(sshd.target), ...words]
@@ -70,7 +70,7 @@ describe('openssh: a process that is killed', () => {
     const pids = await opened(program)
     assert.ok(left().length >= pids.length + 1, 'three, and a client through a jump')
     await program.kill()
-    await until(() => left().length === 0, { within: 2_000 })
+    await until(() => left().length === 0, { within: 8_000 })
     const swept = await sweepAll()
     assert.deepEqual([swept.directories, swept.processes, readdirSync(base)], [1, 0, []])
   })
@@ -84,7 +84,7 @@ describe('openssh: a process that is killed', () => {
     process.kill(first, 'SIGSTOP')
     const swept = await sweepAll()
     assert.deepEqual([swept.directories, swept.processes, swept.leftAlone, readdirSync(base)], [1, orphans, [], []])
-    await until(() => left().length === 0)
+    await until(() => left().length === 0, { within: 8_000 })
   })
 
   it('is not confused with a living sibling, with an ssh by hand, nor with whoever looks', async () => {
@@ -127,7 +127,7 @@ describe('openssh: a process that is killed', () => {
       await pause(Math.random() * 700)
       await program.kill()
       await until(() => left().length === 0, {
-        within: 3_000,
+        within: 8_000,
         what: `round ${round}: ${left().map(({ pid }) => argumentsOf(pid).join(' '))}`,
       })
     }

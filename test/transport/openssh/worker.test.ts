@@ -14,7 +14,7 @@ describe('openssh: in a worker thread', () => {
     const workerData = { base, target: sshd.target }
     const worker = new Worker(new URL('fixtures/worker.mjs', import.meta.url), { workerData })
     try {
-      const [said] = await once(worker, 'message', { signal: AbortSignal.timeout(10_000) })
+      const [said] = await once(worker, 'message', { signal: AbortSignal.timeout(15_000) })
       assert.match(said, /^ERR_UNSUPPORTED: .*main thread/)
       assert.deepEqual(readdirSync(base), [])
     } finally {
