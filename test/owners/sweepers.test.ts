@@ -25,14 +25,18 @@ describe('several sweepers, many directories', () => {
   })
 
   it('takes what a sweeper that was killed half way left', async () => {
-    await world.dead(400)
-    const program = world.start('sweep.ts', [world.base])
-    await until(() => readdirSync(world.base).length < 300, { within: 15_000 })
-    await program.kill()
-    const left = readdirSync(world.base).length
+    let left = 0
+    // On a busy machine it may be through before it is killed.
+    while (left === 0) {
+      await world.dead(400)
+      const program = world.start('sweep.ts', [world.base])
+      await until(() => readdirSync(world.base).length < 300, { within: 15_000 })
+      await program.kill()
+      left = readdirSync(world.base).length
+    }
     const { directories, leftAlone } = await world.sweep()
     // One may have been hit between its last two steps, some 20 µs: it has no owner socket then.
-    assert.ok(left > 0 && leftAlone.length <= 1, leftAlone.join())
+    assert.ok(leftAlone.length <= 1, leftAlone.join())
     assert.equal(directories + leftAlone.length, left)
     assert.equal(readdirSync(world.base).length, leftAlone.length)
   })
@@ -58,6 +62,7 @@ describe('several sweepers, many directories', () => {
     const descriptors = (): number => readdirSync('/proc/self/fd').length
     const before = descriptors()
     const started = performance.now()
+    const cpu = process.cpuUsage()
     let most = 0
     const counting = setInterval(() => {
       most = Math.max(most, descriptors())
@@ -65,7 +70,9 @@ describe('several sweepers, many directories', () => {
     const swept = await world.sweep().finally(() => clearInterval(counting))
     const millis = performance.now() - started
     assert.deepEqual(swept, { ...NOTHING, directories: 1_000 })
-    assert.ok(millis < 5_000, `${millis} ms`)
+    const { user, system } = process.cpuUsage(cpu)
+    // One after the other, with a second between the two times that each is asked, they would take a quarter of an hour.
+    assert.ok(millis < 20_000 && user + system < 5_000_000, `${millis} ms, ${(user + system) / 1_000} ms of CPU`)
     assert.ok(most - before <= 20, `${most - before} descriptors`)
     process.stderr.write(`      ${Math.round(millis)} ms, at most ${most - before} descriptors more\n`)
   }).timeout(30_000)
