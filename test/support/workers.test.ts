@@ -55,6 +55,13 @@ describe('a run with workers', () => {
     else assert.match(stderr, /the run did not come to its end/)
   })
 
+  it('says what has failed by then when it is told to end', async () => {
+    const { code, stdout, stderr } = await run('told', 'rejects', 'ends-its-run', 'late-rejection')
+    assert.match(stdout, /^ {2}1 failing$/m)
+    assert.match(stderr, /the run did not come to its end/)
+    assert.equal(code, 143)
+  })
+
   it('shows an error whatever is in it, and leaves that as it was', async () => {
     const { code, stdout } = await run('objects', 'objects')
     assert.match(stdout, /^ {2}1 passing .*\n {2}2 failing$/m)

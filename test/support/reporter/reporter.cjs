@@ -12,11 +12,13 @@ module.exports = class extends Spec {
     runner.once('end', () => {
       isOver = true
     })
+    // Whoever has no more time for it may read what has failed by then.
+    process.once('SIGTERM', () => process.exit(143))
     process.on('exit', () => {
       if (isOver) return
       runner.emit('end')
       process.stderr.write('the run did not come to its end\n')
-      process.exitCode = 1
+      process.exitCode ||= 1
     })
     runner.on('fail', (runnable, { file }) => {
       if (file !== undefined) runnable.title = `${file} did not come to its end`
