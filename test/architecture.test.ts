@@ -72,6 +72,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/observe/': [...LEAVES, 'src/observe/', 'type src/api/'],
   // It speaks XState's inspection protocol; what that carries of implementation stays here.
   'src/observe/inspect.ts': [...LEAVES, 'type src/api/', 'type xstate'],
+  'src/observe/metrics/server.ts': [...LEAVES, 'prom-client', 'src/observe/', 'src/owners/', 'type src/api/'],
   'src/observe/metrics/': ['node:diagnostics_channel', 'prom-client', '@opentelemetry/api', 'src/observe/', 'type src/api/'],
   // A user like any other, with a listener of its own.
   'src/observe/inspector/': [...LEAVES, 'src/observe/inspector/', 'src/owners/', 'type src/api/'],
@@ -148,6 +149,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/owners/child/tell-systemd.ts',
     'src/monitor/monitor.ts',
     'src/observe/inspector/index.ts',
+    'src/observe/metrics/server.ts',
     'src/doctor/',
     'type src/api/',
   ],

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
 import { addCheck, type Terminal } from './check/command.ts'
+import { addCompletion } from './completion/command.ts'
 import { addDemo } from './demo/command.ts'
 import { addDoctor } from './doctor/command.ts'
 import { addReport } from './report/command.ts'
@@ -33,5 +34,6 @@ addReport(program, terminal)
 addSweep(program, terminal)
 addUp(program, terminal)
 addWatch(program, terminal)
+addCompletion(program, terminal)
 for (const command of program.commands) command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
 await program.parseAsync()

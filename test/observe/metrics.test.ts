@@ -10,7 +10,9 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import { Registry } from 'prom-client'
 import { meterPool, traceTunnels } from '../../src/observe/metrics/opentelemetry.ts'
 import { exposeMetrics } from '../../src/observe/metrics/prometheus.ts'
+import { serveMetrics } from '../../src/observe/metrics/server.ts'
 import { Repeats } from '../../src/observe/repeats.ts'
+import { get } from '../inspector/world.ts'
 import { makePool, RESTS_LONG, random, rejection, startHost } from '../pool/world.ts'
 import { until } from '../support/until.ts'
 
@@ -100,6 +102,18 @@ describe('metrics', () => {
     assert.equal(spansOut.getFinishedSpans().length, length)
     await meters.shutdown()
     await tracers.shutdown()
+  })
+})
+
+describe('the metrics of `warren watch`', () => {
+  it('are served on loopback to who asks for them, and gone when it ends', async () => {
+    await using pool = makePool()
+    const { url, close } = await serveMetrics(pool, 0)
+    const { status, body } = await get(url)
+    assert.deepEqual([status, valuesOf(body, 'warren_leases')], [200, { '': 0 }])
+    assert.deepEqual([(await get(`${url}/x`)).status, (await get(url, {}, 'POST')).status], [404, 405])
+    await close()
+    await assert.rejects(get(url), { code: 'ECONNREFUSED' })
   })
 })
 

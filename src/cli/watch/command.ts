@@ -12,6 +12,7 @@ interface Options extends TaskWords {
   readonly timeout?: number
   readonly seconds?: number
   readonly inspect?: number | true
+  readonly metrics?: number
   readonly json?: true
   readonly plain?: true
   readonly verbose?: true
@@ -50,7 +51,7 @@ async function watch(file: string | undefined, options: Options, command: Comman
   const tasks = (options.target ?? []).map((login) => taskOf(login, options))
   if (file !== undefined) tasks.push(...(await readTargetsFile(file, options)))
   if (tasks.length === 0) command.error('error: name a file of targets, or a --target', { exitCode: USAGE })
-  const { interval, timeout, inspect, seconds, json, plain, verbose } = options
+  const { interval, timeout, inspect, metrics, seconds, json, plain, verbose } = options
   return await runWatch(
     {
       tasks,
@@ -58,6 +59,7 @@ async function watch(file: string | undefined, options: Options, command: Comman
       timeoutMillis: timeout === undefined ? undefined : timeout * 1_000,
       pool: { maxTunnels: Math.max(100, 2 * tasks.length), logger: verbose ? await verboseLogger() : undefined },
       inspect: inspect === true ? 0 : inspect,
+      metrics,
       isJson: json === true,
       isPlain: plain === true,
       signal: untilTold(seconds),
@@ -93,6 +95,7 @@ export function addWatch(program: Command, terminal: Terminal): void {
     .option('--timeout <seconds>', 'for one check (default: the smaller of the interval and 3)', positive)
     .option('--seconds <n>', 'how long; without it until a signal comes', positive)
     .option('--inspect [port]', 'serve the inspector page on 127.0.0.1', port)
+    .option('--metrics <port>', 'serve metrics for Prometheus at http://127.0.0.1:<port>/metrics (needs prom-client)', port)
     .option('--plain', 'lines instead of a live table, as without a terminal')
     .option('--json', 'each check as a JSON object a line')
     .option('-v, --verbose', 'every fact of the pool on standard error, as it happens')

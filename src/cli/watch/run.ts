@@ -3,6 +3,7 @@ import type { PoolOptions } from '../../api/options.ts'
 import { createTunnelPool } from '../../create-pool.ts'
 import { createHealthMonitor } from '../../monitor/monitor.ts'
 import { createInspectorServer } from '../../observe/inspector/index.ts'
+import { serveMetrics } from '../../observe/metrics/server.ts'
 import { shown } from '../../shown.ts'
 import { HEALTHY } from '../check/address.ts'
 import type { Terminal } from '../check/command.ts'
@@ -24,6 +25,8 @@ export interface Watch {
   readonly pool: PoolOptions
   /** Port of the inspector on 127.0.0.1; `undefined`: none. */
   readonly inspect: number | undefined
+  /** Port of the metrics on 127.0.0.1; `undefined`: none. */
+  readonly metrics: number | undefined
   readonly isJson: boolean
   readonly isPlain: boolean
   /** Ends it. */
@@ -69,12 +72,14 @@ export async function runWatch(watch: Watch, { isLive, isColoured, write }: Term
   const live = isTable ? (await import('log-update')).default : undefined
   const draw = isTable ? await watchTable() : undefined
   const inspector = watch.inspect === undefined ? undefined : await createInspectorServer(pool, { port: watch.inspect })
+  const metrics = watch.metrics === undefined ? undefined : await serveMetrics(pool, watch.metrics)
   const monitor = createHealthMonitor(pool, { checks })
   const say = (text: string) => {
     if (live === undefined && !isJson) write(`${new Date().toISOString()}  ${text}\n`)
   }
   say(`${tasks.length} checks, each every ${watch.intervalMillis / 1_000} s`)
   if (inspector !== undefined) say(`inspector: ${inspector.url}`)
+  if (metrics !== undefined) say(`metrics: ${metrics.url}`)
 
   const turned = (fact: CheckFact, healthy: boolean) => {
     const known = watched.get(fact.id)
@@ -114,6 +119,7 @@ export async function runWatch(watch: Watch, { isLive, isColoured, write }: Term
     sums = monitor.stats
     await monitor.stop()
     await inspector?.close()
+    await metrics?.close()
     await pool.close({ timeoutMillis: 0 })
   }
   const { checks: done, healthy, unhealthy, unknown } = sums
