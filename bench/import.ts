@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
@@ -8,6 +8,7 @@ import { median, millis, report, times } from './measure.ts'
 /** `npx tsx bench/import.ts`: importing the package as it is published, against xstate alone, alternately, each in a process of its own. */
 const ROUNDS = 15
 const directory = mkdtempSync(join(process.cwd(), '.bench-import-'))
+const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> }
 try {
   await build({
     entryPoints: ['src/index.ts'],
@@ -17,7 +18,7 @@ try {
     platform: 'node',
     target: 'node20',
     minifyWhitespace: true,
-    packages: 'external',
+    external: [...Object.keys(manifest.dependencies), 'undici'],
     outdir: directory,
     logLevel: 'error',
   })

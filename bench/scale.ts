@@ -15,6 +15,7 @@ const DESTINATIONS = Number(process.argv[2] ?? 1_000)
 const SECONDS = Number(process.argv[3] ?? 12)
 const MODE = process.argv[4] ?? 'pool'
 const AT_ONCE = 8
+const WARM_UP = 20
 const bench = `scale ${DESTINATIONS}`
 
 await using first = await fleetElsewhere(50)
@@ -24,11 +25,10 @@ const kib = (bytes: number) => bytes / DESTINATIONS / 1_024
 
 async function byRawSsh2(): Promise<void> {
   const clients: ssh2.Client[] = []
-  const before = await settledMemory()
-  const began = performance.now()
   let next = 0
+  let last = WARM_UP
   const worker = async () => {
-    for (let index = next++; index < DESTINATIONS; index = next++) {
+    for (let index = next++; index < last; index = next++) {
       const target = hosts[index % hosts.length] as Target
       const client = new ssh2.Client().on('error', () => {})
       const sock = connect({ host: target.host, port: target.port ?? 22, noDelay: true })
@@ -38,7 +38,13 @@ async function byRawSsh2(): Promise<void> {
       clients.push(client)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  const openAll = () => Promise.all(Array.from({ length: AT_ONCE }, worker))
+  await openAll()
+  const before = await settledMemory()
+  const began = performance.now()
+  next = WARM_UP
+  last = WARM_UP + DESTINATIONS
+  await openAll()
   const seconds = (performance.now() - began) / 1_000
   const after = await settledMemory()
   process.stdout.write(
@@ -49,7 +55,9 @@ async function byRawSsh2(): Promise<void> {
 
 async function byPool(bare: { seconds: number; heap: number; rss: number } | undefined): Promise<void> {
   const targets = spreadOver(hosts, DESTINATIONS)
-  const pool = createTunnelPool({ idleTimeoutMillis: Number.POSITIVE_INFINITY })
+  const pool = createTunnelPool({ idleTimeoutMillis: Number.POSITIVE_INFINITY, maxTunnels: DESTINATIONS + WARM_UP })
+  // What is loaded on first use is not counted to the tunnels.
+  await pool.warm(spreadOver(hosts, WARM_UP).map((target) => ({ ...target, hostKeyAlias: `warm-${target.hostKeyAlias}` })))
   const before = await settledMemory()
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
