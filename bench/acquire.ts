@@ -20,7 +20,12 @@ async function rate(once: (round: number) => Promise<void>): Promise<number> {
 
 await using fleet = await fleetElsewhere(50)
 const targets = spreadOver(fleet.targets, DESTINATIONS)
-const pool = createTunnelPool({ idleTimeoutMillis: Number.POSITIVE_INFINITY, verifyAfterMillis: Number.POSITIVE_INFINITY })
+const pool = createTunnelPool({
+  idleTimeoutMillis: Number.POSITIVE_INFINITY,
+  verifyAfterMillis: Number.POSITIVE_INFINITY,
+  openTimeoutMillis: 60_000,
+  acquireTimeoutMillis: 300_000,
+})
 progress(`opening ${DESTINATIONS}`)
 const failed = (await pool.warm(targets)).filter(({ error }) => error !== undefined)
 if (failed.length > 0) throw new Error(`${failed.length} did not open: ${failed[0]?.error?.message}`)

@@ -5,7 +5,9 @@ import type { Target } from '../src/index.ts'
 
 /** A program of ours in another process, ended by disposing of it, and the first line it says. */
 async function elsewhere(...words: string[]): Promise<{ line: string } & AsyncDisposable> {
-  const child = spawn(process.execPath, ['--import', './test/support/typescript/register.js', ...words], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--import', './test/support/typescript/register.js', ...words], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
   return {
     line,

@@ -35,11 +35,15 @@ const failed: string[] = []
 const said: string[] = []
 for (const [index, name] of names.entries()) {
   process.stderr.write(`[${index + 1}/${names.length}] ${name}, ${Math.round((performance.now() - began) / 1_000)} s so far\n`)
-  const child = spawn(process.execPath, ['--import', './test/support/typescript/register.js', '--expose-gc', ...(BENCHES[name] ?? [])], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: LONGEST_MILLIS,
-    env: { ...process.env, WARREN_BENCH_ROWS: rowsFile },
-  })
+  const child = spawn(
+    process.execPath,
+    ['--import', './test/support/typescript/register.js', '--expose-gc', ...(BENCHES[name] ?? [])],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      timeout: LONGEST_MILLIS,
+      env: { ...process.env, WARREN_BENCH_ROWS: rowsFile },
+    },
+  )
   child.stdout.on('data', (chunk: Buffer) => {
     process.stdout.write(chunk)
     if (name.startsWith('open')) said.push(String(chunk))

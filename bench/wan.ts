@@ -1,3 +1,4 @@
+import { Agent } from 'node:http'
 import { createTunnelPool } from '../src/index.ts'
 import { Relay } from '../test/support/relay.ts'
 import { startSshd } from '../test/support/sshd.ts'
@@ -11,6 +12,18 @@ const CHECKS = Number(process.argv[2] ?? 40)
 await using sshd = await startSshd()
 await using origin = await originElsewhere()
 await using relay = await Relay.start({ port: sshd.port })
+await using plainly = await Relay.start({ port: origin.port })
+
+async function times(count: number, once: () => Promise<void>): Promise<number> {
+  const taken: number[] = []
+  for (let round = 0; round < count; round += 1) {
+    const at = performance.now()
+    await once()
+    taken.push(performance.now() - at)
+  }
+  return median(taken)
+}
+
 for (const roundTrip of [20, 100])
   for (const transport of ['ssh2', 'openssh'] as const) {
     progress(`wan: ${transport} behind ${roundTrip} ms`)
@@ -24,12 +37,13 @@ for (const roundTrip of [20, 100])
     const first = performance.now()
     await get(agent, {})
     const fresh = performance.now() - first
-    const warm: number[] = []
-    for (let round = 0; round < CHECKS; round += 1) {
-      const at = performance.now()
-      await get(agent, {})
-      warm.push(performance.now() - at)
-    }
+    const warm = await times(CHECKS, () => get(agent, {}))
+    // The relay's timers are late, too: a round trip is what HTTP without SSH takes through one like it.
+    plainly.delay(roundTrip / 2)
+    const kept = new Agent({ keepAlive: true })
+    await get(kept, { port: plainly.port })
+    const bare = await times(CHECKS, () => get(kept, { port: plainly.port }))
+    kept.destroy()
     const bench = `wan ${roundTrip} ms`
     report({
       bench,
@@ -39,9 +53,10 @@ for (const roundTrip of [20, 100])
     report({
       bench,
       measure: `${transport}: warm check`,
-      value: `median ${millis(median(warm))}`,
+      value: `median ${millis(warm)}`,
+      ratio: `${millis(bare)} without SSH through such a relay`,
       goal: 'one round trip + 2 ms',
-      isMet: median(warm) <= roundTrip + 2,
+      isMet: warm <= bare + 2,
     })
     await pool.close({ timeoutMillis: 0 })
   }
