@@ -27,8 +27,11 @@ function noteRejection(reason: unknown, promise: Promise<unknown>): void {
 }
 
 process.on('uncaughtExceptionMonitor', (error, origin) => note(`${origin}: ${error.stack ?? String(error)}`))
+/** What a container's first process leaves uncollected is told once per process, whichever file's tests have been there before; openssh/first-process tests it. */
+const isOfFirstProcess = ({ name, message }: Error) => name === 'WarrenWarning' && message.includes('pid 1 does not collect')
+
 process.on('warning', (warning) => {
-  if (warning.name !== 'ExperimentalWarning' && warning.name !== 'DeprecationWarning')
+  if (warning.name !== 'ExperimentalWarning' && warning.name !== 'DeprecationWarning' && !isOfFirstProcess(warning))
     note(`warning: ${warning.stack ?? String(warning)}`)
 })
 process.on('exit', (code) => {
