@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 /** Unsent bytes above which channels wait. */
 const MAX_UNSENT_BYTES = 1024 * 1024
 /** Bytes sent after which the server is asked whether it reads, and above which nothing more is sent until it has answered. */
-const ASK_AFTER_BYTES = 8 * 1024 * 1024
-const MOST_UNPROVEN_BYTES = 32 * 1024 * 1024
+const ASK_AFTER_BYTES = 4 * 1024 * 1024
+const MOST_UNPROVEN_BYTES = 16 * 1024 * 1024
 
 /**
  * What a connection sends, and when its channels have to wait. The master takes whatever it is sent and keeps what the server does not take: one that

@@ -117,7 +117,7 @@ describe('proxy mode: a server that', () => {
     assert.equal(world.buffered.bytes, 0)
   })
 
-  it('opens its window wide and reads nothing is sent no more than 32 MiB', async () => {
+  it('opens its window wide and reads nothing is sent no more than 16 MiB', async () => {
     const world = new World()
     const channel = world.open(undefined, 0xffffffff)
     let taken = 0
@@ -133,7 +133,7 @@ describe('proxy mode: a server that', () => {
       taken = sent()
       return taken === before
     })
-    assert.ok(taken <= 33 * 1024 * 1024, `${taken} bytes`)
+    assert.ok(taken <= 17 * 1024 * 1024, `${taken} bytes`)
     assert.equal(world.sentOf(MESSAGE.request).length, 1)
     world.says(message(MESSAGE.failure, 1))
     await until(() => sent() > taken)
