@@ -14,6 +14,7 @@ const asked = process.argv.slice(2)
 const chosen = mutants().filter(({ name }) => asked.length === 0 || asked.includes(name))
 const tree = mkdtempSync(join(tmpdir(), 'warren-mutants-'))
 
+let said = ''
 /** Runs specs in the copy; true when all pass. */
 function passes(specs: readonly string[]): boolean {
   const node = ['--import', 'tsx', '--expose-gc', 'node_modules/mocha/bin/mocha.js']
@@ -28,11 +29,12 @@ function passes(specs: readonly string[]): boolean {
     '--reporter',
     'dot',
   ]
-  const { status } = spawnSync(process.execPath, [...node, ...options, ...specs], {
+  const { status, stdout } = spawnSync(process.execPath, [...node, ...options, ...specs], {
     cwd: tree,
     timeout: SPEC_MILLIS,
     stdio: 'pipe',
   })
+  said = String(stdout).slice(-2_000)
   return status === 0
 }
 
@@ -47,7 +49,7 @@ try {
   for (const file of files.split('\0').filter(Boolean)) cpSync(join(ROOT, file), join(tree, file))
   symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'))
   const sound = [...new Set(chosen.flatMap(({ specs }) => specs))]
-  if (!passes(sound)) wrong.push(`the specs fail without any fault: ${sound.join(' ')}`)
+  if (!passes(sound)) wrong.push(`the specs fail without any fault: ${sound.join(' ')}\n${said}`)
   else
     for (const mutant of chosen) {
       const why = misfit(mutant, tree)
