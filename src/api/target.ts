@@ -39,6 +39,8 @@ export interface Jump {
   identity?: Target['identity'] | undefined
   hostKey?: HostKeyPolicy | undefined
   hostKeyAlias?: string | undefined
+  /** As a target's: so that a target can be a jump as it stands. */
+  label?: string | undefined
 }
 export type StaticIdentity =
   | { path: string; passphrase?: string | undefined; certificate?: string | undefined }

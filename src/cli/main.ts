@@ -7,6 +7,7 @@ import { addDoctor } from './doctor/command.ts'
 import { addReport } from './report/command.ts'
 import { addSweep } from './sweep/command.ts'
 import { addUp } from './up/command.ts'
+import { versionAbove } from './version.ts'
 import { addWatch } from './watch/command.ts'
 
 const { stdout, stderr } = process
@@ -24,6 +25,7 @@ const terminal: Terminal = {
 
 const program = new Command('warren')
   .description('SSH tunnels for long-running servers: check hosts through them, and see them work')
+  .version(versionAbove(import.meta.dirname), '-V, --version', 'prints the version')
   .showHelpAfterError('(--help says what there is)')
 // Usage errors are 2; 1 is kept for what a command finds.
 program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))

@@ -4,7 +4,15 @@ import { invalidOption } from '../options/invalid.ts'
 import { checkNames, checkObject, namesOf } from '../options/names.ts'
 import type { ResolvedTarget } from '../target.ts'
 
-const NAMES = namesOf<Jump>({ host: true, port: true, user: true, identity: true, hostKey: true, hostKeyAlias: true })
+const NAMES = namesOf<Jump>({
+  host: true,
+  port: true,
+  user: true,
+  identity: true,
+  hostKey: true,
+  hostKeyAlias: true,
+  label: true,
+})
 
 /** The hops of a target, outermost first, each with what it takes from the target when it does not say it itself. @throws TunnelError `ERR_INVALID_OPTION` */
 export function readJumps({ jumps, user, identity, hostKey, connect }: Partial<Target>): readonly Partial<Target>[] {
@@ -19,11 +27,12 @@ export function readJumps({ jumps, user, identity, hostKey, connect }: Partial<T
   return given.map((each, index) => {
     const jump = checkObject(`jumps[${index}]`, each) as Partial<Jump>
     checkNames(jump, NAMES, `jumps[${index}]`)
-    const { host, port, hostKeyAlias } = jump
+    const { host, port, hostKeyAlias, label } = jump
     return {
       host,
       port,
       hostKeyAlias,
+      label,
       user: jump.user ?? user,
       identity: jump.identity ?? identity,
       hostKey: jump.hostKey ?? hostKey,

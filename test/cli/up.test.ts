@@ -108,4 +108,13 @@ describe('warren up', function () {
       assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
     }
   })
+
+  it('says in its own words what a SOCKS5 port needs, and that a path is absolute', async () => {
+    const run = async (...args: string[]) => await command.run('up', ...login(), '--host-key', sshd.fingerprint, ...args)
+    const dynamic = await run('-D', '0')
+    assert.equal(dynamic.code, 2)
+    assert.equal(dynamic.stdout, '')
+    assert.match(dynamic.stderr, /-D 0: .*WARREN_SOCKS_USER.*--insecure/)
+    assert.match((await run('-L', './here:80')).stderr, /absolute path/)
+  })
 })

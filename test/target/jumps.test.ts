@@ -29,6 +29,14 @@ describe('jumps of a target', () => {
     assert.equal(target.hops, 1)
   })
 
+  it('may be targets as they stand, with a label, which makes no other connection of them', () => {
+    const targets = new Targets(defaults)
+    const bastion: Target = { ...plain, host: 'bastion', label: 'the bastion' }
+    const { jump } = targets.resolve({ ...plain, jumps: [bastion] })
+    assert.equal(jump?.label, 'the bastion')
+    assert.equal(jump.key, targets.resolve({ ...plain, host: 'bastion' }).key)
+  })
+
   it('are each a target with the hops before it as its jump, and the same as that target by itself', () => {
     const targets = new Targets(defaults)
     const target = targets.resolve({

@@ -43,8 +43,11 @@ function linesOf({ pid, upSeconds, stats, tunnels, leases, waiting, unreaped, co
   ]
 }
 
+const NOBODY =
+  'No pool of this user has a runtime directory here. A pool makes one for its first unix socket without a path of yours, or for openssh.\n'
+
 function write(asked: readonly Asked[], say: (text: string) => void): void {
-  if (asked.length === 0) say('No pool of this user has a runtime directory here.\n')
+  if (asked.length === 0) say(NOBODY)
   for (const { path, report } of asked) {
     if (report === undefined) say(`${path}: no answer (busy, stopped or dead: see \`warren sweep\`)\n`)
     else for (const line of linesOf(report)) say(`${line.startsWith('  ') ? '  ' : ''}${shown(line)}\n`)

@@ -47,11 +47,15 @@ export function addUp(program: Command, terminal: Terminal): void {
       'keeps endpoints to a host up, at the same address, however often the connection is lost (what autossh is used for)',
     )
     .argument('<target>', '[user@]host[:port], an IPv6 address in brackets')
-    .option('-L, --local <spec>', '[host:]port:host:port, unix sockets by their paths: we listen (repeat for several)', several)
+    .option(
+      '-L, --local <spec>',
+      '[host:]port:host:port, unix sockets by their absolute paths: we listen (repeat for several)',
+      several,
+    )
     .option('-R, --reverse <spec>', 'the same the other way: the server listens', several)
     .option(
       '-D, --dynamic <where>',
-      '[host:]port or path: SOCKS5; its login is WARREN_SOCKS_USER and WARREN_SOCKS_PASSWORD',
+      '[host:]port or absolute path: SOCKS5; its login is WARREN_SOCKS_USER and WARREN_SOCKS_PASSWORD',
       several,
     )
     .option('--insecure', 'SOCKS5 on a TCP port without a login: every process of this machine may use it')

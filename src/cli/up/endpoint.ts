@@ -11,7 +11,7 @@ function ends(text: string, option: string): [first: string, second: string] {
   const { first, second } = PAIR.exec(text)?.groups ?? {}
   if (first === undefined || second === undefined)
     throw new InvalidArgumentError(
-      `${option} ${text}: expected two ends with a colon between them, each a port, host:port, [address]:port or the path of a unix socket, such as 8080:127.0.0.1:80`,
+      `${option} ${text}: expected two ends with a colon between them, each a port, host:port, [address]:port or the absolute path of a unix socket, such as 8080:127.0.0.1:80`,
     )
   return [first, second]
 }
@@ -38,5 +38,9 @@ export function readDynamic(text: string, environment: NodeJS.ProcessEnv, isInse
   const { WARREN_SOCKS_USER: username, WARREN_SOCKS_PASSWORD: password } = environment
   const socks = username !== undefined && password !== undefined ? { username, password } : true
   const listen = here(text)
+  if (socks === true && !isInsecure && !('socketPath' in listen))
+    throw new InvalidArgumentError(
+      `-D ${text}: every user of this machine can reach a TCP port; set WARREN_SOCKS_USER and WARREN_SOCKS_PASSWORD, name the absolute path of a unix socket instead, or say --insecure`,
+    )
   return isInsecure ? { socks, listen, insecure: true } : { socks, listen }
 }

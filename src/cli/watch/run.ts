@@ -77,7 +77,7 @@ export async function runWatch(watch: Watch, { isLive, isColoured, write }: Term
   const say = (text: string) => {
     if (live === undefined && !isJson) write(`${new Date().toISOString()}  ${text}\n`)
   }
-  say(`${tasks.length} checks, each every ${watch.intervalMillis / 1_000} s`)
+  say(`${tasks.length} ${tasks.length === 1 ? 'check' : 'checks'}, each every ${watch.intervalMillis / 1_000} s`)
   if (inspector !== undefined) say(`inspector: ${inspector.url}`)
   if (metrics !== undefined) say(`metrics: ${metrics.url}`)
 
