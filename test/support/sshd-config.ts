@@ -20,6 +20,8 @@ export function sshdConfig(given: SshdConfig, { directory, port }: SshdPlace): s
     PasswordAuthentication: 'no',
     KbdInteractiveAuthentication: 'no',
     UseDNS: 'no',
+    // bash that sshd starts reads the user's .bashrc, unless it is the second shell: what a person has put there (a lock, a message) is no part of a test.
+    SetEnv: 'SHLVL=1',
     LogLevel: 'VERBOSE',
   }
   const lines = [...Object.entries(given), ...Object.entries(own).filter(([keyword]) => !(keyword in given))]
