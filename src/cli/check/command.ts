@@ -1,7 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { createTunnelPool } from '../../create-pool.ts'
 import { TunnelError } from '../../errors.ts'
 import { verboseLogger } from '../logger.ts'
+import { addLoginOptions } from '../login-options.ts'
 import { runTasks } from './run.ts'
 import { adviceOf, lineOf, tableOf } from './show.ts'
 import { readTargetsFile } from './targets-file.ts'
@@ -32,8 +33,6 @@ function positive(text: string): number {
   if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError('expected a positive number')
   return value
 }
-
-const several = (text: string, before: readonly string[] = []) => [...before, text]
 
 async function check(logins: readonly string[], options: Options, command: Command, terminal: Terminal): Promise<number> {
   const tasks = logins.map((login) => taskOf(login, options))
@@ -74,7 +73,7 @@ async function check(logins: readonly string[], options: Options, command: Comma
 
 /** Adds `warren check`. Exit codes: 0 all healthy, 1 a check failed, 2 usage. */
 export function addCheck(program: Command, terminal: Terminal): void {
-  program
+  const named = program
     .command('check')
     .description('checks hosts once: the SSH round trip, or an HTTP path through the tunnel')
     .argument('[targets...]', '[user@]host[:port], an IPv6 address in brackets')
@@ -82,19 +81,7 @@ export function addCheck(program: Command, terminal: Terminal): void {
       '--file <targets.yaml>',
       'more targets: `targets:` is a list of logins or of maps with `host` and the options below, `defaults:` is for all',
     )
-    .option(
-      '-i, --identity <path>',
-      'private key; several are offered in this order (default: the agent, then the usual key files)',
-      several,
-    )
-    .option('--agent', 'offer the keys of SSH_AUTH_SOCK')
-    .option(
-      '--host-key <key>',
-      'SHA256:… (repeat for several), a known_hosts file, `accept-new` or `insecure-accept-any`',
-      several,
-    )
-    .option('--jump <login>', 'a bastion to go through, outermost first', several)
-    .addOption(new Option('--transport <name>', 'how to dial (default: ssh2)').choices(['ssh2', 'openssh']))
+  addLoginOptions(named)
     .option('--to <port>', 'what to connect to as seen from the host: a port, host:port or the path of a unix socket')
     .option('--path <path>', 'HTTP path to ask for; without it (and --to) the SSH round trip alone')
     .option('--expect <status>', 'healthy statuses, such as 200 or 200-299 (default: 200-399)')

@@ -3,6 +3,7 @@ import { TunnelError } from '../../errors.ts'
 import type { Terminal } from '../check/command.ts'
 import { type TaskWords, taskOf } from '../check/task.ts'
 import { verboseLogger } from '../logger.ts'
+import { addLoginOptions, several } from '../login-options.ts'
 import { readDynamic, readLocal, readReverse } from './endpoint.ts'
 import { type News, runUp } from './run.ts'
 
@@ -17,7 +18,6 @@ interface Options extends TaskWords {
 }
 
 const USAGE = 2
-const several = (text: string, before: readonly string[] = []) => [...before, text]
 
 function seconds(text: string): number {
   const value = Number(text)
@@ -41,7 +41,7 @@ async function up(login: string, options: Options, command: Command, { write }: 
 
 /** Adds `warren up`. Exit codes: 0 ended by a signal, 1 the host is barred, 2 usage. */
 export function addUp(program: Command, terminal: Terminal): void {
-  program
+  const named = program
     .command('up')
     .description(
       'keeps endpoints to a host up, at the same address, however often the connection is lost (what autossh is used for)',
@@ -59,19 +59,7 @@ export function addUp(program: Command, terminal: Terminal): void {
       several,
     )
     .option('--insecure', 'SOCKS5 on a TCP port without a login: every process of this machine may use it')
-    .option(
-      '-i, --identity <path>',
-      'private key; several are offered in this order (default: the agent, then the usual key files)',
-      several,
-    )
-    .option('--agent', 'offer the keys of SSH_AUTH_SOCK')
-    .option(
-      '--host-key <key>',
-      'SHA256:… (repeat for several), a known_hosts file, `accept-new` or `insecure-accept-any`',
-      several,
-    )
-    .option('--jump <login>', 'a bastion to go through, outermost first', several)
-    .option('--transport <name>', 'ssh2 or openssh')
+  addLoginOptions(named)
     .option('--keep-alive <seconds>', 'a silent host is asked so often, and given up after four times that', seconds, 10)
     .option('--json', 'a JSON object a line')
     .option('-v, --verbose', 'every fact of the pool on standard error, as it happens')

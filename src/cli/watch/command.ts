@@ -4,6 +4,7 @@ import type { Terminal } from '../check/command.ts'
 import { readTargetsFile } from '../check/targets-file.ts'
 import { type TaskWords, taskOf } from '../check/task.ts'
 import { verboseLogger } from '../logger.ts'
+import { addLoginOptions, several } from '../login-options.ts'
 import { runWatch } from './run.ts'
 
 interface Options extends TaskWords {
@@ -19,7 +20,6 @@ interface Options extends TaskWords {
 }
 
 const USAGE = 2
-const several = (text: string, before: readonly string[] = []) => [...before, text]
 
 function positive(text: string): number {
   const value = Number(text)
@@ -70,24 +70,12 @@ async function watch(file: string | undefined, options: Options, command: Comman
 
 /** Adds `warren watch`. Exit codes: 0 all healthy at the end, 1 something was not, 2 usage. */
 export function addWatch(program: Command, terminal: Terminal): void {
-  program
+  const named = program
     .command('watch')
     .description('checks hosts again and again through tunnels that stay, and tells who is healthy')
     .argument('[targets.yaml]', 'as for `check --file`: `targets:` is a list, `defaults:` is for all')
     .option('--target <login>', '[user@]host[:port]; repeat for several', several)
-    .option(
-      '-i, --identity <path>',
-      'private key; several are offered in this order (default: the agent, then the usual key files)',
-      several,
-    )
-    .option('--agent', 'offer the keys of SSH_AUTH_SOCK')
-    .option(
-      '--host-key <key>',
-      'SHA256:… (repeat for several), a known_hosts file, `accept-new` or `insecure-accept-any`',
-      several,
-    )
-    .option('--jump <login>', 'a bastion to go through, outermost first', several)
-    .option('--transport <name>', 'ssh2 or openssh')
+  addLoginOptions(named)
     .option('--to <port>', 'what to connect to as seen from the host: a port, host:port or the path of a unix socket')
     .option('--path <path>', 'HTTP path to ask for; without it (and --to) the SSH round trip alone')
     .option('--expect <status>', 'healthy statuses, such as 200 or 200-299 (default: 200-399)')
