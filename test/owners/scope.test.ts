@@ -165,7 +165,8 @@ describe('Scope', () => {
     const count = 4_000
     const world = new World()
     for (let made = 0; made < count; made += 1) world.hold(`${made}`)
-    const began = performance.now()
+    // Of this process: what others take of the machine says nothing of it.
+    const began = process.cpuUsage()
     world.scope.force()
     assert.equal(world.ledger.size, 0)
     const slow = new World().hold('directory', { afterNewer: true })
@@ -176,7 +177,8 @@ describe('Scope', () => {
       await tick()
     }
     assert.equal(slow.ledger.size, 0)
-    const millis = performance.now() - began
+    const { user, system } = process.cpuUsage(began)
+    const millis = (user + system) / 1_000
     assert.ok(millis < 1_000, `${Math.round(millis)} ms`)
   })
 })

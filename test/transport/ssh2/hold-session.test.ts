@@ -9,12 +9,12 @@ const childrenOf = (pid: number): number[] =>
 
 const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
 
-/** What runs on the host's side of a session. */
+/** What runs on the host's side of a session, by itself or under the shell that was asked to run it. */
 const held = (sshd: Sshd): number =>
   sshd
     .sessions()
     .flatMap(childrenOf)
-    .filter((pid) => /cat/.test(commandOf(pid))).length
+    .filter((pid) => /^cat /.test(commandOf(pid))).length
 
 describe('ssh2: holdSession', () => {
   it('holds one idle session per tunnel, which ends with it', async () => {
